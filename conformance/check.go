@@ -130,11 +130,12 @@ type Finding struct {
 	IsUnsteady       bool   // a span of time was wrong at one moment, and not when the conversation was played again
 	Expected         string
 	Got              string
-	Detail           string   // what is wrong, in words
-	RefusedVerb      string   // the verb of the command that was refused, empty if none was
-	CommandClause    string   // the clause of the command itself, where Clause may follow from what is wrong with that; else empty
-	Premises         []string // see [law.Violation]
-	Script           string   // text of a script that reproduces it; empty if there is none
+	Detail           string // what is wrong, in words
+	RefusedVerb      string // the verb of the command that was refused, empty if none was
+	// the clause of the command itself, where Clause may follow from what is wrong with that; else empty
+	CommandClause string
+	Premises      []string // see [law.Violation]
+	Script        string   // text of a script that reproduces it; empty if there is none
 
 	Unscripted string         // why there is no Script
 	Unshrunk   []string       // without one: the last steps that have to do with it, as a script has them
@@ -144,7 +145,8 @@ type Finding struct {
 // Judged returns what a law has found as a finding.
 func Judged(v *law.Violation) Finding {
 	return Finding{
-		Clause: v.Clause, IsRecommendation: v.IsRecommendation, Expected: v.Expected, Got: text.Shorten(v.Got), Detail: text.Shorten(v.Detail),
+		Clause: v.Clause, IsRecommendation: v.IsRecommendation, Expected: v.Expected, Got: text.Shorten(v.Got),
+		Detail:        text.Shorten(v.Detail),
 		CommandClause: v.CommandClause, Premises: v.Premises,
 	}
 }

@@ -89,7 +89,8 @@ const (
 	// Ran: Reply is the reply, Err the reason if it is an error, Close whether the connection is closed after it.
 	Ran
 
-	// Writing: Bytes is written, in pieces of Chunk bytes; then Close happens; then DelayedWrite, if the client sends nothing.
+	// Writing: Bytes is written, in pieces of Chunk bytes; then Close happens; then DelayedWrite, if the client sends
+	// nothing.
 	Writing
 )
 

@@ -135,7 +135,8 @@ func (s *Server) Jobs() []StoredJob {
 			place = "working"
 		}
 		all = append(all, StoredJob{
-			JID: storedJob.Job.jid, Place: place, Queue: storedJob.Job.queue, Due: storedJob.DueTime, Unit: storedJob.Job.doc().Append(nil),
+			JID: storedJob.Job.jid, Place: place, Queue: storedJob.Job.queue, Due: storedJob.DueTime,
+			Unit:     storedJob.Job.doc().Append(nil),
 			Failures: storedJob.Job.failures,
 		})
 	}

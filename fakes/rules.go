@@ -203,7 +203,10 @@ func ruleReplies() []rule.Act[Event] {
 			}),
 		rule.Do("silent", "ran", "there is no reply", func(e *Event) { e.Reply, e.Err = fwp.Reply{}, nil }),
 		rule.Values("later", "DURATION BYTES", "writing", "these bytes are sent, if the client sends nothing for so long",
-			rule.Duration, rule.Bytes, func(e *Event, d time.Duration, b []byte) { e.DelayedWrite = &DelayedWrite{After: d, Bytes: b} }),
+			rule.Duration, rule.Bytes, func(e *Event, d time.Duration,
+				b []byte) {
+				e.DelayedWrite = &DelayedWrite{After: d, Bytes: b}
+			}),
 		rule.Value("idle", "DURATION", "writing",
 			"the connection stays, and is closed if the client sends nothing for so long", rule.Duration,
 			func(e *Event, d time.Duration) { e.Close, e.DelayedWrite = false, &DelayedWrite{After: d, Close: true} }),

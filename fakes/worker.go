@@ -181,8 +181,8 @@ func (s *Server) Worker(wid string) (all Worker) {
 	return all
 }
 
-// SetWorker sets the Signal and the KnownState of the worker with a wid, and adds the worker if there is none. It ignores
-// Connections.
+// SetWorker sets the Signal and the KnownState of the worker with a wid, and adds the worker if there is none. It
+// ignores Connections.
 func (s *Server) SetWorker(wid string, to Worker) {
 	s.workers.mu.Lock()
 	defer s.workers.mu.Unlock()

@@ -105,7 +105,8 @@ func (a *account) findings() (findings []results.LoadFinding) {
 
 var flaws = [ledger.Flaws]results.FindingKind{
 	ledger.UnknownJob: results.FindingForeign, ledger.WrongQueue: results.FindingQueue,
-	ledger.AlteredJob: results.FindingAltered, ledger.RefusedJob: results.FindingRefused, ledger.EarlyJob: results.FindingEarly,
+	ledger.AlteredJob: results.FindingAltered, ledger.RefusedJob: results.FindingRefused,
+	ledger.EarlyJob:          results.FindingEarly,
 	ledger.EarlyByLocalClock: results.FindingEarly,
 }
 
@@ -129,7 +130,8 @@ func (a *account) jobsWithFlaw(found []ledger.Finding, flaw ledger.Flaw) (jids, 
 	return jids, notes
 }
 
-// missingJobs returns the jobs that were accepted and never delivered, after such a stop of the server, if there are any.
+// missingJobs returns the jobs that were accepted and never delivered, after such a stop of the server, if there are
+// any.
 func (a *account) missingJobs(count int64, after ledger.Stop) []string {
 	var list []string
 	for k := range a.ledger.Missing() {

@@ -72,8 +72,8 @@ type Config struct {
 	// Watch, if set, is called at the end of every second, one call at a time. A call that takes long delays the next.
 	Watch func(Moment)
 
-	// RecordHistory makes Run record every push, fetch, ack and fail, up to MaxCalls of them (0: HistoryLimit), and examine
-	// them: see Result.
+	// RecordHistory makes Run record every push, fetch, ack and fail, up to MaxCalls of them (0: HistoryLimit), and
+	// examine them: see Result.
 	RecordHistory bool
 	MaxCalls      int64
 
@@ -108,8 +108,10 @@ type Config struct {
 	LevelOf  func(clause string) reports.Level
 }
 
-// ExtraPercentiles returns the percentiles that a report needs for thresholds, tables and metrics, and that not every report has.
-func ExtraPercentiles(limits []validity.Threshold, percentiles []results.Percentile, metrics ...string) []results.Percentile {
+// ExtraPercentiles returns the percentiles that a report needs for thresholds, tables and metrics, and that not every
+// report has.
+func ExtraPercentiles(limits []validity.Threshold, percentiles []results.Percentile,
+	metrics ...string) []results.Percentile {
 	metrics = slices.Clone(metrics)
 	for _, t := range limits {
 		metrics = append(metrics, t.Metric)

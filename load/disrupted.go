@@ -128,7 +128,8 @@ func (d *disruptionLog) record(disruption *timedDisruption) {
 	}
 	began := d.run.began.Sub(d.run.recorder.Begin())
 	d.calls.Add(history.Event{
-		Op: op, Outcome: history.OK, Action: disruption.String(), Call: began + disruption.began, Return: began + disruption.ended,
+		Op: op, Outcome: history.OK, Action: disruption.String(), Call: began + disruption.began, Return: began +
+			disruption.ended,
 	})
 }
 
@@ -155,8 +156,8 @@ func (r *run) observeDisruption(now time.Duration) {
 	}
 }
 
-// unreturnedJobs returns the jobs that the server would not take as done, and that it has not delivered again although the
-// run has waited for it.
+// unreturnedJobs returns the jobs that the server would not take as done, and that it has not delivered again although
+// the run has waited for it.
 func (r *run) unreturnedJobs() []int64 {
 	if !r.disrupted.isResolved || *r.work.Retry == 0 { // a reservation that ends may be the last failure
 		return nil

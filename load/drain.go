@@ -12,8 +12,8 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// isGone reports whether the server has had no connection for some time, after it had some, and not because the run ends
-// them.
+// isGone reports whether the server has had no connection for some time, after it had some, and not because the run
+// ends them.
 func (r *run) isGone() bool {
 	return r.status.Target > 0 && r.status.ReadyConns == 0 && r.now()-r.lastConnAt > goneAfter &&
 		(!r.isLeaving || r.wasGone || r.status.Losses > r.lostBefore)
@@ -153,8 +153,8 @@ func (r *run) lossReason() string {
 	return reason + at + r.forwarderHint()
 }
 
-// forwarderHint says what clients did last to the transport, if that may have ended a forwarder before the server; empty
-// if it was nothing, or it is known that there is none.
+// forwarderHint says what clients did last to the transport, if that may have ended a forwarder before the server;
+// empty if it was nothing, or it is known that there is none.
 func (r *run) forwarderHint() string {
 	const moment, hint = 2 * time.Second, ": a forwarder (ssh -L, kubectl port-forward) may have ended"
 	switch at := r.status.DisconnectedAt; {

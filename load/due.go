@@ -48,7 +48,8 @@ func (r *run) countDue(now time.Duration, isForced bool) {
 	if n := len(d.times); !r.fetchesWhilePushing() || !isForced && n > 0 && now < d.times[n-1]+interval {
 		return
 	}
-	d.times, d.jobs, d.reservedTotal = append(d.times, now), append(d.jobs, r.jobsDue(now)), d.reservedTotal+int64(r.status.HeldJobs)
+	d.times, d.jobs, d.reservedTotal = append(d.times, now), append(d.jobs, r.jobsDue(now)),
+		d.reservedTotal+int64(r.status.HeldJobs)
 }
 
 func (r *run) jobsDue(now time.Duration) (n int64) {

@@ -84,7 +84,8 @@ func (r *run) addHistory(findings []results.LoadFinding) []results.LoadFinding {
 		if i < 0 {
 			i = len(findings)
 			findings = append(findings, results.LoadFinding{
-				Kind: results.FindingHistory, Breach: breach, Clause: clause, Description: "proved by the order of calls and replies",
+				Kind: results.FindingHistory, Breach: breach, Clause: clause,
+				Description: "proved by the order of calls and replies",
 			})
 		}
 		finding := &findings[i]

@@ -92,7 +92,8 @@ func addReport(l *results.Load, part *Part, isFirst bool) {
 	results.Join(&l.Health, &report.Health)
 	results.Join(&l.Rate, &report.Rate)
 	for _, text := range []struct{ to, from *string }{
-		{&l.Internal, &report.Internal}, {&l.LossReason, &report.LossReason}, {&l.GivenUp, &report.GivenUp}, {&l.Usage, &report.Usage},
+		{&l.Internal, &report.Internal}, {&l.LossReason, &report.LossReason}, {&l.GivenUp, &report.GivenUp},
+		{&l.Usage, &report.Usage},
 		{&l.AbortReason, &report.AbortReason},
 	} {
 		if *text.to == "" && *text.from != "" {
@@ -120,7 +121,8 @@ func commonGaps(sum, part []results.Gap, isFirst bool) (common []results.Gap) {
 	}
 	for _, a := range sum {
 		for _, b := range part {
-			g := results.Gap{From: max(a.From, b.From), Until: min(a.Until, b.Until), HasEmptyFetches: a.HasEmptyFetches || b.HasEmptyFetches}
+			g := results.Gap{From: max(a.From, b.From), Until: min(a.Until, b.Until), HasEmptyFetches: a.HasEmptyFetches ||
+				b.HasEmptyFetches}
 			if g.Until-g.From >= minGap {
 				common = append(common, g)
 			}

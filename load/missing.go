@@ -60,9 +60,9 @@ func (r *run) awaitMissing(limit time.Duration) (reason string) {
 	return r.doubtReason(isEarly && !d.isResolved, before, r.stock())
 }
 
-// doubtReason returns why jobs that no worker has got by the end of the drain are not known to be lost, empty if they are
-// or none is. A job that was due at once is lost after the whole drain. One with a time may still wait for it, so it is
-// lost only if the server says, before and after its queues were found empty, that it has no job.
+// doubtReason returns why jobs that no worker has got by the end of the drain are not known to be lost, empty if they
+// are or none is. A job that was due at once is lost after the whole drain. One with a time may still wait for it, so
+// it is lost only if the server says, before and after its queues were found empty, that it has no job.
 func (r *run) doubtReason(isEarly bool, before, after wire.Stock) string {
 	c := r.ledger.Count(true)
 	if c.LostJobs+c.LostByRestart+c.LostByKill == 0 {
@@ -117,8 +117,9 @@ func (r *run) stock() (stock wire.Stock) {
 	return stock
 }
 
-// hasJobsInDoubt reports whether jobs are missing or, in a disrupted run, may still come back. Only a reply takes a job out of
-// doubt, so there is no need to count before the next one: a wait may take minutes, and a count goes through all jobs.
+// hasJobsInDoubt reports whether jobs are missing or, in a disrupted run, may still come back. Only a reply takes a job
+// out of doubt, so there is no need to count before the next one: a wait may take minutes, and a count goes through all
+// jobs.
 func (r *run) hasJobsInDoubt() bool {
 	a, replies := &r.absence, r.status.ServedCommands+r.status.Errors
 	switch {

@@ -93,7 +93,8 @@ func (r *run) describe() string {
 }
 
 // describedSettings are the settings that are in the description of each workload, or that are no part of it.
-var describedSettings = []string{"producers", "consumers", "connections", "observers", "rate", "stages", "trace", "trace_speed",
+var describedSettings = []string{"producers", "consumers", "connections", "observers", "rate", "stages", "trace",
+	"trace_speed",
 	"poisson", "burst", "duration", "jobs", "warmup", "seed", "think", "backlog", "churn", "beat_only", "disconnects",
 	"prefill"}
 

@@ -16,12 +16,19 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
+// head returns what every report begins with.
+func (r *run) head() reports.Head {
+	return reports.Head{
+		Version: r.config.Version, Seed: r.config.Seed, StartTime: r.startTime, Took: time.Since(r.startTime),
+	}
+}
+
 // report makes the report of the run, after its end.
 func (r *run) report() *results.Load {
 	f, now := &r.figures, r.now()
 	r.closePhase(now)
 	l := &results.Load{
-		Head: reports.Head{Version: r.config.Version, Seed: r.config.Seed, StartTime: r.startTime, Took: time.Since(r.startTime)},
+		Head: r.head(),
 		Run:  r.config.Run, Target: r.config.Target, Machine: validity.ThisMachine(), Plan: r.loadPlan(),
 		LossReason: f.lossReason, StartFailure: f.startFailure, GivenUp: f.givenUp, LoadFrom: f.loadFrom,
 	}

@@ -61,14 +61,16 @@ func Run(ctx context.Context, config Config) *Result {
 	r.phases(ctx)
 	r.examineHistory()
 	_ = r.engine.Close() // it has no error
-	return &Result{Report: r.report(), Total: r.figures.total, History: r.figures.history, Examination: r.figures.examination}
+	return &Result{Report: r.report(), Total: r.figures.total, History: r.figures.history,
+		Examination: r.figures.examination}
 }
 
 // startEngine makes the epoll engine if it can have addresses, and else the portable one.
 func (r *run) startEngine() (err error) {
 	config := engine.Config{
-		Loops: r.config.Loops, Dial: r.config.Dial, CoarseTimers: r.config.CoarseTimers, KeepProcessors: r.config.KeepProcessors,
-		Resolve: r.config.Resolve, SpreadSources: r.work.Churn,
+		Loops: r.config.Loops, Dial: r.config.Dial, CoarseTimers: r.config.CoarseTimers,
+		KeepProcessors: r.config.KeepProcessors,
+		Resolve:        r.config.Resolve, SpreadSources: r.work.Churn,
 		DialBack: r.config.DialBack, ResolveBack: r.config.ResolveBack, OnOpen: r.config.OnOpen,
 	}
 	if config.Resolve == nil {
@@ -139,12 +141,13 @@ type figures struct {
 	usage                                 results.Health
 	serverCPU                             time.Duration   // when the window began, then within it; 0: not known
 	busyTimes                             []time.Duration // of each loop when the window began, then within it
-	waitTime                              time.Duration   // how long what was received has waited for all loops, in the same way
-	replies                               int64
-	isDrained                             bool
-	notDrained                            string
-	history                               *history.History
-	examination                           history.Report
+	// how long what was received has waited for all loops, in the same way
+	waitTime    time.Duration
+	replies     int64
+	isDrained   bool
+	notDrained  string
+	history     *history.History
+	examination history.Report
 
 	wasInterrupted bool
 	unreachable    error
@@ -234,7 +237,8 @@ func (r *run) phases(ctx context.Context) {
 // isConnected reports whether all connections are open, or no more are expected.
 func (r *run) isConnected() bool {
 	wait := r.now() - r.lastGrowth
-	return r.status.ReadyConns >= r.status.Target || wait > connectLimit || wait > refusedLimit && r.status.FirstError != nil
+	return r.status.ReadyConns >= r.status.Target || wait > connectLimit || wait > refusedLimit &&
+		r.status.FirstError != nil
 }
 
 // prefill pushes the jobs that have to be in the queues before the load.

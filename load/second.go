@@ -124,7 +124,8 @@ func (r *run) second(set *measure.Set) results.Second {
 }
 
 // SecondFigures returns what a set of one second has, as a report shows it, with further percentiles.
-func SecondFigures(set *measure.Set, percentiles ...results.Percentile) (ops []results.SecondOp, flows []results.SecondFlow) {
+func SecondFigures(set *measure.Set, percentiles ...results.Percentile) (ops []results.SecondOp,
+	flows []results.SecondFlow) {
 	for _, op := range set.Ops() {
 		if o, ok := secondOp(set, op, percentiles); ok {
 			ops = append(ops, o)
@@ -145,14 +146,16 @@ func secondOp(set *measure.Set, op measure.Op, percentiles []results.Percentile)
 	times := func(m measure.Measure) measure.Times { return set.Times(measure.SeriesOf(op, m)) }
 	service, response := times(measure.Service), times(measure.Response)
 	o := results.SecondOp{
-		Op: string(op), Count: set.Done(op) + set.OutsideWindow(op), Errors: set.Failed(op), Unanswered: response.Unanswered(),
+		Op: string(op), Count: set.Done(op) + set.OutsideWindow(op), Errors: set.Failed(op),
+		Unanswered: response.Unanswered(),
 	}
 	lowerBounds(times(measure.Lateness), "", secondStat{99, &o.LatenessP99})
 	o.AtLeast = slices.Concat(
 		lowerBounds(service, "service_", secondStat{50, &o.ServiceP50}, secondStat{99, &o.ServiceP99}),
 		lowerBounds(response, "response_", secondStat{50, &o.ResponseP50}, secondStat{99, &o.ResponseP99},
 			secondStat{longest, &o.ResponseMax}),
-		addExtra(service, "service_", percentiles, &o.Percentiles), addExtra(response, "response_", percentiles, &o.Percentiles))
+		addExtra(service, "service_", percentiles, &o.Percentiles),
+		addExtra(response, "response_", percentiles, &o.Percentiles))
 	return o, o.Count+o.Errors+response.Count() > 0
 }
 
@@ -197,7 +200,8 @@ func addExtra(
 	return names
 }
 
-// arrivalOp returns the command of an arrival of the plan. In a closed loop it is the command that the workload is about.
+// arrivalOp returns the command of an arrival of the plan. In a closed loop it is the command that the workload is
+// about.
 func (r *run) arrivalOp() measure.Op {
 	switch {
 	case r.work.Churn:

@@ -14,7 +14,8 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// startTolerance is how much later than the first one a part may begin. With --start-at they begin within a few milliseconds.
+// startTolerance is how much later than the first one a part may begin. With --start-at they begin within a few
+// milliseconds.
 const startTolerance = time.Second
 
 // arrange returns the parts, with a row for each that says what is wrong with it, and one more for each segment that is

@@ -33,7 +33,8 @@ type watchdog struct {
 
 // reset starts stall detection again, at the beginning of a phase.
 func (w *watchdog) reset(now time.Duration, s *client.Status) {
-	*w = watchdog{silent: w.silent, from: now, served: s.ServedCommands, lastSuccess: now, errors: s.Errors, lastIdle: w.lastIdle}
+	*w = watchdog{silent: w.silent, from: now, served: s.ServedCommands, lastSuccess: now, errors: s.Errors,
+		lastIdle: w.lastIdle}
 }
 
 // observe updates the watchdog with the current status. Patience is added to the limits: a
@@ -98,7 +99,8 @@ func (g *gaps) observe(now time.Duration, s *client.Status, dueSince func() time
 // end ends the present gap, if there is one.
 func (g *gaps) end(until time.Duration) {
 	if length := until - g.from; g.from > 0 && length >= minGap && g.watchTime >= length/2 {
-		g.all = append(g.all, results.Gap{From: g.from, Until: until, HasEmptyFetches: g.lastEmpty > g.from+gapEdge && g.lastEmpty < until})
+		g.all = append(g.all, results.Gap{From: g.from, Until: until, HasEmptyFetches: g.lastEmpty > g.from+gapEdge &&
+			g.lastEmpty < until})
 	}
 	g.from = 0
 }

@@ -33,6 +33,7 @@ func (r *run) isTooLate() bool {
 	if r.config.StartAt.IsZero() || delay < 0 {
 		return false
 	}
-	r.figures.startFailure = "it was to begin " + reports.Duration(delay.Round(time.Millisecond)) + " before it was started"
+	r.figures.startFailure = "it was to begin " + reports.Duration(delay.Round(time.Millisecond)) +
+		" before it was started"
 	return true
 }

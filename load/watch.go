@@ -66,7 +66,8 @@ func (r *run) look(now time.Duration) {
 		sum.LastError = cmp.Or(status.LastError, sum.LastError)
 		sum.IsDrained, sum.Waits = sum.IsDrained && status.IsDrained, sum.Waits && status.Waits
 	})
-	if sum.ReadyConns > 0 || sum.Identifications > r.status.Identifications { // also for a connection that was closed at once
+	// also for a connection that was closed at once
+	if sum.ReadyConns > 0 || sum.Identifications > r.status.Identifications {
 		r.lastConnAt = now
 	}
 	if sum.ReadyConns > r.mostReady {

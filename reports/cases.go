@@ -170,7 +170,8 @@ func (s *Suite) check(r *Report, c *Check, findings []Finding, o ExitOptions) {
 		if f := mainFinding(findings, c.ID, cv.ID); f != nil && cv.Verdict.Breach() {
 			item = r.caseOf(*f, o)
 		} else {
-			item.Message, item.KnownPlace = join(cmp.Or(cv.Cause, defaultWhy(cv.Verdict)), cv.Provide), r.Expectations.at(cv.KnownLine)
+			item.Message, item.KnownPlace = join(cmp.Or(cv.Cause, defaultWhy(cv.Verdict)), cv.Provide),
+				r.Expectations.at(cv.KnownLine)
 		}
 		item.Level, item.File, item.Took, duration = cv.Level, c.File, duration, 0
 		item.State, item.Kind = CaseStateOf(cv.Verdict, o), cv.Verdict.String()
@@ -265,7 +266,8 @@ func (s *Suite) addTroubles(t Trouble) {
 		{"the command line", "usage", t.Usage}, {"the run is complete", "interrupted", interrupted},
 	} {
 		if trouble.words != "" {
-			s.Add(Case{Class: OfRun, Name: trouble.name, State: CaseErrored, Kind: trouble.kind, Message: text.OneLine(trouble.words)})
+			s.Add(Case{Class: OfRun, Name: trouble.name, State: CaseErrored, Kind: trouble.kind,
+				Message: text.OneLine(trouble.words)})
 		}
 	}
 }

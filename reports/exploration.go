@@ -37,8 +37,8 @@ type Exploration struct {
 	Outages []string `json:"outages,omitempty" from:"target"`
 	// MissReason says which disruption was not seen to take effect, so that it decided nothing; empty if all were seen.
 	MissReason string `json:"unseen,omitempty" from:"target"`
-	// SilenceReason says why new connections were not served, and what to do, if that was so: they got no reply in time, since
-	// the target is slow or serves few at a time, or they were refused.
+	// SilenceReason says why new connections were not served, and what to do, if that was so: they got no reply in time,
+	// since the target is slow or serves few at a time, or they were refused.
 	SilenceReason string `json:"silent,omitempty" from:"target"`
 	// Unread says which commands had most of their replies beyond a limit of the suite, and beyond which; empty if none
 	// had.

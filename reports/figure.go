@@ -335,7 +335,8 @@ func (m *Matrix) list() Table {
 		for _, row := range f.Rows {
 			for run, v := range row.Verdicts {
 				if v != NotSelected {
-					t.Rows = append(t.Rows, Row{Cells: []Text{Words(row.ID), Words(m.Runs[run]), row.Words(run), Words(row.Causes[run])}})
+					t.Rows = append(t.Rows, Row{Cells: []Text{Words(row.ID), Words(m.Runs[run]), row.Words(run),
+						Words(row.Causes[run])}})
 				}
 			}
 		}

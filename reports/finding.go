@@ -82,8 +82,8 @@ type Evidence struct {
 	Shrink string `json:"shrink,omitempty"`
 }
 
-// RunFinding is a finding of the run: a clause that is broken, however many checks show it in however many places; the end
-// of a server for one reason, in however many checks; or a check that names no clause and fails.
+// RunFinding is a finding of the run: a clause that is broken, however many checks show it in however many places; the
+// end of a server for one reason, in however many checks; or a check that names no clause and fails.
 type RunFinding struct {
 	// Clause is empty if the check names none.
 	Clause    string  `json:"clause,omitempty"`
@@ -266,7 +266,8 @@ func symptoms(all []Finding) [][]Finding {
 	return groups
 }
 
-// runFindings returns what the groups of symptoms break: the findings of the run, the worst first, without the known ones.
+// runFindings returns what the groups of symptoms break: the findings of the run, the worst first, without the known
+// ones.
 func runFindings(groups [][]Finding) []RunFinding {
 	var all []symptomFinding
 	for i, group := range groups {

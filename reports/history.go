@@ -242,5 +242,6 @@ func (p *Page) historyFinding(f *HistoryFinding) {
 	if rest := len(f.Events) - eventsShown; rest > 0 {
 		t.Note = Words("and " + text.Count(rest, "more event"))
 	}
-	p.Add(Heading{Level: 2, Text: title, Anchor: lifeAnchor(f.JID)}, Prose{append(lines, Words("found: "+f.Description))}, t)
+	p.Add(Heading{Level: 2, Text: title, Anchor: lifeAnchor(f.JID)}, Prose{append(lines, Words("found: "+f.Description))},
+		t)
 }

@@ -173,8 +173,8 @@ func (r *Report) isKnown(c *Clause, all []Finding) bool {
 // inconclusiveShown is how many known clauses without a result have a line of their own, where not all is shown.
 const inconclusiveShown = 8
 
-// knownFindings appends what a run came to by a file of known findings: the lines that are stale, those to look at, and what
-// is known, a clause a line.
+// knownFindings appends what a run came to by a file of known findings: the lines that are stale, those to look at, and
+// what is known, a clause a line.
 func (p *Page) knownFindings(r *Report, groups [][]Finding, o PageOptions) {
 	e := r.Expectations
 	if e == nil {

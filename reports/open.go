@@ -119,8 +119,8 @@ func (r *Report) remarks() []remark {
 	return all
 }
 
-// openResults appends what is inconclusive, not run or skipped: a cause, how to remove it, and the clauses that it kept from a
-// result; with Verbose also the checks, and the conversations of the inconclusive ones.
+// openResults appends what is inconclusive, not run or skipped: a cause, how to remove it, and the clauses that it kept
+// from a result; with Verbose also the checks, and the conversations of the inconclusive ones.
 func (p *Page) openResults(r *Report, o PageOptions) {
 	groups := r.openGroups()
 	if len(groups) == 0 {
@@ -148,8 +148,8 @@ func (p *Page) openResults(r *Report, o PageOptions) {
 	}
 }
 
-// briefLines returns the clauses that have no other result than that of the group; and the checks, if they are inconclusive
-// or there are no clauses.
+// briefLines returns the clauses that have no other result than that of the group; and the checks, if they are
+// inconclusive or there are no clauses.
 func (g *group) briefLines(r *Report) []Text {
 	var clauses, checks []string
 	for _, row := range g.rows {

@@ -56,8 +56,8 @@ func (r *Report) Outcome(o ExitOptions) Outcome {
 	))
 }
 
-// quickGaps returns what a quick run of a client has not looked at, and what users may meet of that: much of what a worker
-// does shows only when it is watched for long.
+// quickGaps returns what a quick run of a client has not looked at, and what users may meet of that: much of what a
+// worker does shows only when it is watched for long.
 func (r *Report) quickGaps() string {
 	clauses, harms := 0, map[string]bool{}
 	for _, c := range r.Clauses {
@@ -177,8 +177,8 @@ func (r *Report) counts(all []Finding) Counts {
 	return c
 }
 
-// verdictOf returns the verdict with which a clause counts, that of its finding if it has one, and whether what is wrong
-// with it is known. found and all are the findings of the run, by clause and by place.
+// verdictOf returns the verdict with which a clause counts, that of its finding if it has one, and whether what is
+// wrong with it is known. found and all are the findings of the run, by clause and by place.
 func (r *Report) verdictOf(c *Clause, findings []RunFinding, all []Finding) (v Verdict, isKnown bool) {
 	f := Find(findings, func(f *RunFinding) bool { return f.Clause == c.ID })
 	switch {

@@ -37,7 +37,8 @@ type Report struct {
 	Rerun string `json:"rerun,omitempty"`
 	// MissReason is why what the run was for did not show: a bug of the embedded server; empty if it did.
 	MissReason string `json:"unseen,omitempty" from:"target"`
-	// Observations is what was seen of a client beside the clauses: how long its processes took to their ends, for example.
+	// Observations is what was seen of a client beside the clauses: how long its processes took to their ends, for
+	// example.
 	Observations []string `json:"seen,omitempty" from:"target"`
 	// Law is what the law of the protocol has judged; nil if it has judged nothing.
 	Law *Law `json:"law,omitempty"`
@@ -115,14 +116,15 @@ type ClauseVerdict struct {
 	ID      string  `json:"id"`
 	Level   Level   `json:"level"`
 	Verdict Verdict `json:"verdict"`
-	// Cause is the cause of a verdict other than Pass, or the reading that was seen (Observed); one sentence, no full stop.
+	// Cause is the cause of a verdict other than Pass, or the reading that was seen (Observed); one sentence, no full
+	// stop.
 	Cause string `json:"why,omitempty" from:"target"`
 	// Reason is the code of the cause of a verdict without a result: "lag" for example. docs/verdicts.md lists the codes.
 	Reason ReasonCode `json:"reason,omitempty"`
 	// Provide is how the user can provide what was missing: "give --restart 'systemctl restart faktory'".
 	Provide string `json:"provide,omitempty"`
-	// IsHalted is set if the verdict is Inconclusive because an earlier line of the check did not match, another clause was
-	// broken in it, or its situation did not come about: the subject does that, and no other play will change it.
+	// IsHalted is set if the verdict is Inconclusive because an earlier line of the check did not match, another clause
+	// was broken in it, or its situation did not come about: the subject does that, and no other play will change it.
 	IsHalted bool `json:"halted,omitempty"`
 	// HasOtherBreach is set if the verdict is Inconclusive because another clause was broken meanwhile.
 	HasOtherBreach bool `json:"beside,omitempty"`

@@ -34,8 +34,8 @@ type Head struct {
 	// Exit is the exit code, and Words what it stands for; WriteJSON sets them, whatever is here.
 	Exit  int    `json:"exit_code"`
 	Words string `json:"outcome"`
-	// StartTime is when it began, by the clock of the machine that runs the suite, and Took how long it was until there was
-	// a result.
+	// StartTime is when it began, by the clock of the machine that runs the suite, and Took how long it was until there
+	// was a result.
 	StartTime time.Time     `json:"started,omitzero"`
 	Took      time.Duration `json:"took_ns,omitzero" join:"max"`
 	// Seed is what all was drawn from. JSON holds it as a string, because many readers of JSON are not exact above 2^53.

@@ -31,9 +31,9 @@ func transcript(e *Evidence, all []Line, o PageOptions) Transcript {
 	jobs, names := knownJobs{}, e.matters()
 	for n, i := range places {
 		entry := e.entry(all, i)
-		if entry.Line.Text = jobs.shortLine(entry.Line.Text, names); n == 0 || entry.Mark != "" || !isSimilar(all, before, i) {
-			t.Entries = append(t.Entries, entry)
-			before = i
+		if entry.Line.Text = jobs.shortLine(entry.Line.Text, names); n == 0 || entry.Mark != "" ||
+			!isSimilar(all, before, i) {
+			t.Entries, before = append(t.Entries, entry), i
 			continue
 		}
 		if last := &t.Entries[len(t.Entries)-1]; last.Repeats > 0 {
@@ -77,9 +77,9 @@ const (
 	leading       = 3  // before the finding, if no name leads to it
 )
 
-// relevantLines returns the places of the lines that lead to the one that is marked (the last one of a connection if none
-// is): those of its connection, and those elsewhere that have a name in common with it. If these are many, they are its
-// opening, those just before the mark, and those that share the mark's rarest name.
+// relevantLines returns the places of the lines that lead to the one that is marked (the last one of a connection if
+// none is): those of its connection, and those elsewhere that have a name in common with it. If these are many, they
+// are its opening, those just before the mark, and those that share the mark's rarest name.
 func relevantLines(all []Line, marked int) []int {
 	list := exchanges(all, marked)
 	if len(list) == 0 {
@@ -327,9 +327,9 @@ type knownJobs map[string]map[string]string
 // shortLength is the length of a line that is not worth shortening, in bytes.
 const shortLength = 100
 
-// shortLine returns a line without the fields that its reader can do without: those of a job that has been shown, unless
-// they have another value now, and of an object that is long those behind its first ones. A field with one of some
-// names stays, and no field is cut in two.
+// shortLine returns a line without the fields that its reader can do without: those of a job that has been shown,
+// unless they have another value now, and of an object that is long those behind its first ones. A field with one of
+// some names stays, and no field is cut in two.
 func (k knownJobs) shortLine(line string, names []string) string {
 	o, ok := objectOf(line)
 	if !ok {

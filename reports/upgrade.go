@@ -87,7 +87,8 @@ func (u *Upgrade) words() string {
 	return join(parts...)
 }
 
-// countMissing returns how many jobs of a step do not come, how many there were, and the states none of whose jobs comes.
+// countMissing returns how many jobs of a step do not come, how many there were, and the states none of whose jobs
+// comes.
 func (s *UpgradeStep) countMissing() (count, jobs int, all []string) {
 	for _, state := range s.States {
 		if state.Jobs == nil {

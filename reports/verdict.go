@@ -222,8 +222,8 @@ func frequencyWords(counts []Count, runs int) string {
 	return strings.Join(parts, ", ")
 }
 
-// frequency returns in how many runs a verdict on a clause occurred, or on the check if it has none on the clause: "in 2 of
-// 10 runs". It is empty if there was one run only.
+// frequency returns in how many runs a verdict on a clause occurred, or on the check if it has none on the clause: "in
+// 2 of 10 runs". It is empty if there was one run only.
 func (c *Check) frequency(v Verdict, clause string) string {
 	counts := c.Runs
 	if cv := Find(c.Clauses, func(cv *ClauseVerdict) bool { return cv.ID == clause && cv.Runs != nil }); cv != nil {

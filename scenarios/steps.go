@@ -70,8 +70,8 @@ func (e *Expect) RefusesOnly() bool {
 	})
 }
 
-// IsSequential reports whether a play waits for the reply to each line before it does anything else, as far as a step and the
-// end of its block, and has by then sent nothing by which something comes due later. Then nothing that the step
+// IsSequential reports whether a play waits for the reply to each line before it does anything else, as far as a step
+// and the end of its block, and has by then sent nothing by which something comes due later. Then nothing that the step
 // receives can have come because a line of the script was late.
 func (s *Script) IsSequential(e *Expect) bool {
 	turns := turns{grammar: s.Dialect.Grammar()}

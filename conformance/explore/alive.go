@@ -56,8 +56,8 @@ func (p *playthrough) isSlow(ctx context.Context) bool {
 	return newPlay(&patient, newPrefix()).askRoles(ctx) == nil
 }
 
-// awaitServing asks on new connections until one is answered, and returns why none was. down is when the first could not be
-// opened; zero if all could.
+// awaitServing asks on new connections until one is answered, and returns why none was. down is when the first could
+// not be opened; zero if all could.
 func (p *playthrough) awaitServing(ctx context.Context, limit time.Duration) (downSince time.Time, err error) {
 	p.settle(ctx)
 	limited, cancel := context.WithTimeout(ctx, limit)
@@ -160,8 +160,8 @@ func (p *playthrough) probe(ctx context.Context, c *conn) {
 	}
 }
 
-// noteCrash keeps the finding that the server lives no more. c is the connection that shows it; its command counts as the
-// cause if the answer to that was owed, else the last command. A server that has never served has not crashed,
+// noteCrash keeps the finding that the server lives no more. c is the connection that shows it; its command counts as
+// the cause if the answer to that was owed, else the last command. A server that has never served has not crashed,
 // and one that was asked to end may do so.
 func (p *playthrough) noteCrash(ctx context.Context, c *conn, owesReply bool) {
 	if p.isDead || ctx.Err() != nil {
@@ -265,8 +265,8 @@ func (p *playthrough) askAgain(ctx context.Context) (c *conn, err error) {
 	}
 }
 
-// meetsClientLimit reports whether a server declines the introduction of a client because of how many clients there are: it
-// accepts the same line when the connections of the play have ended, and declines it again with as many that do
+// meetsClientLimit reports whether a server declines the introduction of a client because of how many clients there
+// are: it accepts the same line when the connections of the play have ended, and declines it again with as many that do
 // nothing. They are of other clients first, and then of the same one, which may have two. Where it was not the number
 // once, it is not looked for again.
 func (p *playthrough) meetsClientLimit(ctx context.Context, c *conn) bool {
@@ -295,8 +295,8 @@ func (p *playthrough) meetsClientLimit(ctx context.Context, c *conn) bool {
 	return false
 }
 
-// countAdmitted returns how many connections a server accepts an introduction on, at most as many as that. They are of one
-// client or of as many; it is none that the play has met.
+// countAdmitted returns how many connections a server accepts an introduction on, at most as many as that. They are of
+// one client or of as many; it is none that the play has met.
 func (p *playthrough) countAdmitted(ctx context.Context, line string, limit int, isSameClient bool) int {
 	trial := newPlay(p.config, p.prefix)
 	trial.isTrial = true

@@ -55,8 +55,8 @@ func (s *shrinker) candidates(trace []Step) []Trace {
 	return append(all, Trace{Steps: trace})
 }
 
-// shortTraces are parts of a conversation that may show a finding by themselves, the shortest first: what names its job, the
-// command that was answered wrongly on a new connection, usual ones, its connection, and the last steps.
+// shortTraces are parts of a conversation that may show a finding by themselves, the shortest first: what names its
+// job, the command that was answered wrongly on a new connection, usual ones, its connection, and the last steps.
 func (s *shrinker) shortTraces(trace []Step) (all []Trace) {
 	const limit = 80 // steps
 	wrongStep := s.wrongStep(trace)
@@ -85,7 +85,10 @@ func (s *shrinker) shortTraces(trace []Step) (all []Trace) {
 	add(s.suffix(trace, 3)) //nolint:mnd // a few
 	add(s.connection(trace, limit/4))
 	relevantSteps := s.relevantSteps(trace)
-	add(slices.DeleteFunc(slices.Clone(relevantSteps), func(step Step) bool { return step.waitTime() > 0 && step.waitTime() < minWait }))
+	add(slices.DeleteFunc(slices.Clone(relevantSteps), func(step Step) bool {
+		return step.waitTime() > 0 &&
+			step.waitTime() < minWait
+	}))
 	add(relevantSteps)
 	add(s.suffix(trace, limit/4))
 	return all
@@ -118,8 +121,8 @@ func (s *shrinker) connection(trace []Step, limit int) []Step {
 	return s.selectSteps(trace, keep)
 }
 
-// singleStep returns a step by itself on a new connection, or behind what its connection sent first; and the last of all, at
-// which something came up.
+// singleStep returns a step by itself on a new connection, or behind what its connection sent first; and the last of
+// all, at which something came up.
 func (s *shrinker) singleStep(trace []Step, at int, keepsFirst bool) []Step {
 	return s.selectSteps(trace, singleStepMask(trace, at, keepsFirst))
 }
@@ -309,8 +312,8 @@ func (s *shrinker) suffix(trace []Step, n int) []Step {
 	return s.selectSteps(trace, keep)
 }
 
-// selectSteps adds to the kept steps those that open and end their connections, and by which clients introduce themselves
-// before. The openings come first where they can.
+// selectSteps adds to the kept steps those that open and end their connections, and by which clients introduce
+// themselves before. The openings come first where they can.
 func (s *shrinker) selectSteps(trace []Step, keep []bool) (steps []Step) {
 	for _, at := range s.places(trace, keep) {
 		steps = append(steps, trace[at])

@@ -175,8 +175,8 @@ func (x *comparisonRun) limit() (limit int) {
 	return limit
 }
 
-// noteLimits notes limits of connections that a pair of plays has met, and reports whether there are any. Servers may have
-// any: what differs because one is lower is no difference, and the next episode stays below.
+// noteLimits notes limits of connections that a pair of plays has met, and reports whether there are any. Servers may
+// have any: what differs because one is lower is no difference, and the next episode stays below.
 func (x *comparisonRun) noteLimits(ctx context.Context, pair *pair) (ok bool) {
 	for side, p := range pair.plays {
 		if p.limitHits > 0 {

@@ -81,10 +81,11 @@ type Result struct {
 	LeftoverJobs []string // jobs that could not be removed
 	Limit        int      // connections that the server serves at a time; zero if no limit was met
 	IsDead       bool     // the server serves no more
-	IsSilent     bool     // a new connection got no reply within the timeout, or none at all did in the time for everything
-	LostReason   string   // why a forwarder before the target may have ended, and not the server; else empty
-	IsRefused    bool     // every connection was refused, as a server does that is at its limit
-	IsRefusing   bool     // new connections were not served when the time was over: whether the server died is not known
+	// a new connection got no reply within the timeout, or none at all did in the time for everything
+	IsSilent   bool
+	LostReason string // why a forwarder before the target may have ended, and not the server; else empty
+	IsRefused  bool   // every connection was refused, as a server does that is at its limit
+	IsRefusing bool   // new connections were not served when the time was over: whether the server died is not known
 
 	// NotStarted is why the server did not start again after a disruption, which is no crash; nil if it did.
 	NotStarted error
@@ -131,8 +132,8 @@ func newPrefix() string {
 	return "fwp" + hex.EncodeToString(b[:])
 }
 
-// exclusivePrefix is the prefix of the one play of an exploration that no other one on its server has: it follows from Names,
-// so that two explorations of one seed have the same. Without Names it is fresh.
+// exclusivePrefix is the prefix of the one play of an exploration that no other one on its server has: it follows from
+// Names, so that two explorations of one seed have the same. Without Names it is fresh.
 func (c *config) exclusivePrefix() string {
 	if c.seedNames == "" {
 		return newPrefix()
@@ -172,8 +173,9 @@ func (e *Explorer) Replay(ctx context.Context, t Trace) *Result {
 // begin makes an exploration.
 func (e *Explorer) begin(ctx context.Context) *exploration {
 	x := &exploration{
-		Explorer: e, began: time.Now(), config: e.config(), byKind: map[string]*pendingFinding{}, reportedKinds: map[string]bool{},
-		budget: e.divide(), result: &Result{Coverage: newCoverage(e.Alphabet)},
+		Explorer: e, began: time.Now(), config: e.config(), byKind: map[string]*pendingFinding{},
+		reportedKinds: map[string]bool{},
+		budget:        e.divide(), result: &Result{Coverage: newCoverage(e.Alphabet)},
 	}
 	if x.config.terms.Server == nil && e.Alone && e.StartTarget != nil { // the target was started as others can be
 		x.config.terms.Server = law.NewExclusive()
@@ -250,7 +252,8 @@ func (x *exploration) end(ctx context.Context) *Result {
 	return x.result
 }
 
-// askOnceMore asks a target that has served until the time was over once more: a port may have died with the last command.
+// askOnceMore asks a target that has served until the time was over once more: a port may have died with the last
+// command.
 func (x *exploration) askOnceMore(ctx context.Context) {
 	isKnown := x.play.isMute || x.play.isRefusing || x.play.isDead || !x.play.hasServed
 	if x.StartTarget != nil || isKnown || ctx.Err() != nil {
@@ -325,8 +328,8 @@ func (x *exploration) callWithDeadline(ctx context.Context, f func(context.Conte
 	return f(limited)
 }
 
-// isOver reports whether no more commands are to be made up. The last one may take longer: whether a server is dead shows
-// only after some time.
+// isOver reports whether no more commands are to be made up. The last one may take longer: whether a server is dead
+// shows only after some time.
 func (x *exploration) isOver(ctx context.Context) bool {
 	end := x.budget.Explore
 	return ctx.Err() != nil || !end.IsZero() && !time.Now().Before(end)

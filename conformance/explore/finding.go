@@ -111,8 +111,8 @@ func (x *exploration) talk(f sighting) (lines []reports.Line) {
 	return lines
 }
 
-// relatedPlaces returns the places of the last commands that have to do with a finding: those on its connection since that
-// was opened, and those that name its job.
+// relatedPlaces returns the places of the last commands that have to do with a finding: those on its connection since
+// that was opened, and those that name its job.
 func (x *exploration) relatedPlaces(f sighting) (places []int) {
 	job := f.job
 	connCount, jobCount := 6, 0 // how many more of either kind
@@ -221,8 +221,8 @@ func (x *exploration) keep(p *pendingFinding, key string) {
 	x.result.Findings = append(x.result.Findings, p.Finding)
 }
 
-// unshrunkLines returns a script of what a finding is about, which was not played; where the language cannot express that,
-// the last steps of the conversation that have to do with it.
+// unshrunkLines returns a script of what a finding is about, which was not played; where the language cannot express
+// that, the last steps of the conversation that have to do with it.
 func (x *exploration) unshrunkLines(p *pendingFinding) (lines []string) {
 	if p.Rule != "" && len(p.part.Steps) > 0 {
 		if conversation := script(p.part, &p.Finding, p.record); conversation != "" {
@@ -327,10 +327,12 @@ func (e *Explorer) Shorten(ctx context.Context, f *Finding, rule string, start [
 		f.Unscripted = noTimeReason
 		return
 	}
-	s := &shrinker{config: e.config(), startTarget: e.StartTarget, limit: e.Shrinking, progress: e.Progress, target: sighting{
-		Violation: &law.Violation{Clause: f.Clause, Rule: rule, JID: "-" + e.Alphabet.Jobs + "1"}, step: max(len(start)-1, 0),
-		job: e.Alphabet.Jobs + "1",
-	}}
+	s := &shrinker{config: e.config(), startTarget: e.StartTarget, limit: e.Shrinking, progress: e.Progress,
+		target: sighting{
+			Violation: &law.Violation{Clause: f.Clause, Rule: rule, JID: "-" + e.Alphabet.Jobs + "1"},
+			step:      max(len(start)-1, 0),
+			job:       e.Alphabet.Jobs + "1",
+		}}
 	s.reportedClauses = slices.DeleteFunc(slices.Clone(clauses), func(clause string) bool { return clause == f.Clause })
 	f.Original.Steps = start
 	s.shrink(ctx, f)

@@ -109,7 +109,8 @@ func (g *generator) room() int {
 // pick draws a move, those more likely that were tried least in this state.
 func (g *generator) pick(conn int) Move {
 	state := " " + g.p.law.State(conn)
-	candidates := slices.DeleteFunc(slices.Clone(g.alphabet.Moves), func(m Move) bool { return !g.affords(m) || !m.Fits(conn) })
+	candidates := slices.DeleteFunc(slices.Clone(g.alphabet.Moves),
+		func(m Move) bool { return !g.affords(m) || !m.Fits(conn) })
 	if moves := slices.DeleteFunc(slices.Clone(candidates), func(m Move) bool { return !g.Uses(m.Name) }); len(moves) > 0 {
 		candidates = moves
 	}

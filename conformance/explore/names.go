@@ -61,8 +61,8 @@ func (n *names) expandName(name scenarios.Name, conn int) string {
 	return name.String()
 }
 
-// freshValue is the value of a name in the form that the protocol asks for. A form that does not show the name is kept, so
-// that a script gets the name back.
+// freshValue is the value of a name in the form that the protocol asks for. A form that does not show the name is kept,
+// so that a script gets the name back.
 func (n *names) freshValue(family, base, value string) string {
 	form := n.dialect.Grammar().Names.NewValue
 	if form == nil {

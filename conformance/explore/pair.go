@@ -36,8 +36,8 @@ func (p *playthrough) record(c *conn, e event) {
 	*p.events = append(*p.events, e)
 }
 
-// withSymbols returns a violation with the names of the play as the steps have them: on the other server they have another
-// prefix.
+// withSymbols returns a violation with the names of the play as the steps have them: on the other server they have
+// another prefix.
 func (p *playthrough) withSymbols(v *law.Violation) *law.Violation {
 	if v == nil {
 		return nil

@@ -151,8 +151,8 @@ const (
 	maxCleanup   = 10 * time.Second
 )
 
-// deadline returns when the last command has to be over, which may take long on a server that does not answer: half of the
-// time for the clean-up is left then.
+// deadline returns when the last command has to be over, which may take long on a server that does not answer: half of
+// the time for the clean-up is left then.
 func (b Budget) deadline() time.Time { return b.Explore.Add(b.End.Sub(b.Explore) / 2) }
 
 // Shrinkings times as long as one finding may take, all findings of a run take at most to be shrunk.

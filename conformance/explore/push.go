@@ -28,15 +28,16 @@ func (p *playthrough) notice(c *conn, a session.Received) {
 // silenceWait is how long the player awaits what must not come, after each step behind which nothing has to.
 const silenceWait = 5 * time.Millisecond
 
-// awaitPushes awaits what the server has to send by itself after a step. Where that is nothing it awaits for a moment what
-// the server must not send, so that it shows at the step that brought it about, and so that steps on different
+// awaitPushes awaits what the server has to send by itself after a step. Where that is nothing it awaits for a moment
+// what the server must not send, so that it shows at the step that brought it about, and so that steps on different
 // connections reach the server in their order.
 func (p *playthrough) awaitPushes(ctx context.Context, s *Step) {
 	if !p.pushes() || p.isFuzzing {
 		return
 	}
 	awaited := false
-	for message := p.pusher.NextMessage(time.Now()); message != nil && !p.isDead && ctx.Err() == nil; message = p.pusher.NextMessage(time.Now()) {
+	for message := p.pusher.NextMessage(time.Now()); message != nil && !p.isDead &&
+		ctx.Err() == nil; message = p.pusher.NextMessage(time.Now()) {
 		awaited = true
 		if p.awaitMessage(ctx, message.Conns, p.timeout) {
 			continue
@@ -50,8 +51,8 @@ func (p *playthrough) awaitPushes(ctx context.Context, s *Step) {
 	}
 }
 
-// awaitMessage waits until something has come on one of the connections, at most for a limit, takes in what has come on all
-// connections, and reports whether anything has on these.
+// awaitMessage waits until something has come on one of the connections, at most for a limit, takes in what has come on
+// all connections, and reports whether anything has on these.
 func (p *playthrough) awaitMessage(ctx context.Context, numbers []int, limit time.Duration) bool {
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()

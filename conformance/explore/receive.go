@@ -190,7 +190,8 @@ func (p *playthrough) judge(ctx context.Context, c *conn, a session.Received) {
 		sent, _ := c.LastWrite()
 		p.cover.note(answer)
 		summary := answer
-		summary.Rules, summary.State, summary.Transition, summary.Outcome = law.Decided{}, "", "", "" // they are counted, and there are many
+		// they are counted, and there are many
+		summary.Rules, summary.State, summary.Transition, summary.Outcome = law.Decided{}, "", "", ""
 		p.replies = append(p.replies, reply{step: c.sentStep, conn: c.number, Answer: summary, sentAt: sent, at: a.At})
 		p.cover.addSituation(c.situation)
 	}
@@ -310,15 +311,15 @@ func (p *playthrough) noteClose(c *conn, at time.Time, wroteBefore bool) {
 	}
 }
 
-// wroteBefore reports whether a connection that ended at a time was sent a command just before, and so may have ended because
-// of that.
+// wroteBefore reports whether a connection that ended at a time was sent a command just before, and so may have ended
+// because of that.
 func (c *conn) wroteBefore(at time.Time) bool {
 	began, _ := c.LastWrite()
 	return c.dueReplies > 0 && at.Sub(began) <= firstReplyWait
 }
 
-// allConnsEnded reports whether the other connections, two or more, ended at the same time as one that did at this moment,
-// and not all of them at a command of their own: the server was started again before anything was asked of it.
+// allConnsEnded reports whether the other connections, two or more, ended at the same time as one that did at this
+// moment, and not all of them at a command of their own: the server was started again before anything was asked of it.
 func (p *playthrough) allConnsEnded(ctx context.Context, at time.Time) bool {
 	unasked := 0
 	for _, ended := range p.closes {
@@ -344,7 +345,8 @@ func (p *playthrough) judgeSilence(ctx context.Context, c *conn) {
 		p.drop(c, scenarios.Closed) // no answer will come any more
 		return
 	}
-	if ctx.Err() != nil || p.conns[c.number] != c || c.clause == p.greetingClause() && p.meetsLimit(ctx) { // there was one too many
+	// there was one too many
+	if ctx.Err() != nil || p.conns[c.number] != c || c.clause == p.greetingClause() && p.meetsLimit(ctx) {
 		return
 	}
 	r := c.GiveUp(ctx)

@@ -25,7 +25,8 @@ type record struct {
 // recordOf returns the record of a play that showed the finding.
 func recordOf(p *playthrough, hit sighting) record {
 	r := record{
-		subject: p.subject, answers: map[int][]reply{}, hit: hit, prefix: p.prefix, times: p.times, greetingClause: p.greetingClause(),
+		subject: p.subject, answers: map[int][]reply{}, hit: hit, prefix: p.prefix, times: p.times,
+		greetingClause: p.greetingClause(),
 	}
 	for i, a := range p.replies {
 		a.order = i

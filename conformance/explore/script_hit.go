@@ -62,8 +62,8 @@ func (w *writer) expectation(reply string) string {
 // pushes reports whether most messages of the server answer no command: they are lines where they have come.
 func (w *writer) pushes() bool { return w.Script.Dialect.Grammar().Replies.Pushes }
 
-// writePushes writes the messages that came at a step, and what is wrong there if that is the finding. Of many rounds those
-// of the first count.
+// writePushes writes the messages that came at a step, and what is wrong there if that is the finding. Of many rounds
+// those of the first count.
 func (w *writer) writePushes(i int) {
 	hit := w.r.hit
 	for _, a := range w.r.answers[i] {

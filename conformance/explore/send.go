@@ -50,7 +50,8 @@ func (p *playthrough) send(ctx context.Context, c *conn, s *Step) {
 	c.isUnbounded = c.isUnbounded || s.isUnbounded()
 	p.isSplit = len(segments) > 1 && !do.Raw
 	p.transmit(ctx, c, segments, pause, c.isUnbounded)
-	p.isSplit = p.isSplit || len(segments) > 1 && c.dueReplies > 0 && !c.isUnbounded // a single line, whatever it is made of
+	// a single line, whatever it is made of
+	p.isSplit = p.isSplit || len(segments) > 1 && c.dueReplies > 0 && !c.isUnbounded
 	switch {
 	case s.Ahead:
 	case p.skipsVainWait && p.waitsInVain(c):
@@ -162,7 +163,8 @@ func (p *playthrough) dial(ctx context.Context, number int, do *scenarios.Connec
 			c.lapses <- r.Message.Lapse // there is one, or it would not be shown
 		}
 	}
-	c.Conn = session.New(nc, protocol, session.Config{Timeout: p.timeout, Budget: p.budget, OnReceived: watch, ReadsOn: true})
+	c.Conn = session.New(nc, protocol, session.Config{Timeout: p.timeout, Budget: p.budget, OnReceived: watch,
+		ReadsOn: true})
 	c.dueReplies = c.Status().OwedMessages
 	if _, opens := p.subject.Dialect.(scenarios.Opener); opens && do.Role == scenarios.Raw {
 		c.dueReplies = 0 // the server waits for what the step does not send

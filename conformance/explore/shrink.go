@@ -60,7 +60,8 @@ func (s *shrinker) shrink(ctx context.Context, f *Finding) {
 	defer cancel()
 	limited, end := s.limited(ctx)
 	defer end()
-	s.activity = Progress{Activity: Shrinking, Finding: f.Name(), Done: len(f.Original.Steps), Total: len(f.Original.Steps)}
+	s.activity = Progress{Activity: Shrinking, Finding: f.Name(), Done: len(f.Original.Steps),
+		Total: len(f.Original.Steps)}
 	f.Unscripted = "" // of an earlier look
 	trace, ok := s.begin(limited, f.Original.Steps[:min(s.target.step+1, len(f.Original.Steps))])
 	if !ok {
@@ -85,7 +86,8 @@ func (s *shrinker) shrinkFurther(ctx context.Context, f *Finding) {
 	defer cancel()
 	limited, end := s.limited(ctx)
 	defer end()
-	s.activity = Progress{Activity: Shrinking, Finding: f.Name(), Done: len(f.Reduction.Steps), Total: len(f.Reduction.Steps)}
+	s.activity = Progress{Activity: Shrinking, Finding: f.Name(), Done: len(f.Reduction.Steps),
+		Total: len(f.Reduction.Steps)}
 	if f.Tries, f.Hits = 0, 0; s.shows(limited, f.Reduction) {
 		s.best = s.latest
 		s.minimal(ctx, limited, f, f.Reduction)
@@ -113,7 +115,8 @@ func (s *shrinker) minimal(ctx, limited context.Context, f *Finding, trace Trace
 	}
 	if f.Hits > 0 && s.twin == nil {
 		hit := conformance.Judged(s.best.hit.Violation)
-		f.Clause, f.IsRecommendation, f.Expected, f.Got, f.Detail = hit.Clause, hit.IsRecommendation, hit.Expected, hit.Got, hit.Detail
+		f.Clause, f.IsRecommendation, f.Expected, f.Got, f.Detail = hit.Clause, hit.IsRecommendation, hit.Expected, hit.Got,
+			hit.Detail
 		if f.Script = script(f.Reduction, f, s.best); f.Script == "" {
 			f.Unscripted = "a script cannot express it"
 		}
@@ -291,8 +294,8 @@ func (s *shrinker) reduce(ctx context.Context, t Trace) Trace {
 	return t.pick(best)
 }
 
-// effectivePlaces leaves out those of some steps of a trace, which are given as their places, that are done on connections
-// that are not open: they have no effect. Where steps are repeated nothing is left out.
+// effectivePlaces leaves out those of some steps of a trace, which are given as their places, that are done on
+// connections that are not open: they have no effect. Where steps are repeated nothing is left out.
 func effectivePlaces(t Trace, places []int) []int {
 	openConns := map[int]bool{}
 	return slices.DeleteFunc(slices.Clone(places), func(at int) bool {

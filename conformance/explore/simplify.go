@@ -122,7 +122,8 @@ func awaitAnswer(step *Step) bool {
 	return true
 }
 
-// simplifyDisruption has a server that is stopped be stopped in a plainer way: first in order, then as scripts can say it.
+// simplifyDisruption has a server that is stopped be stopped in a plainer way: first in order, then as scripts can say
+// it.
 func simplifyDisruption(step *Step, action target.Action) bool {
 	do, _ := step.Do.(*scenarios.Operate)
 	if _, stops := step.disrupts(); !stops || do.Action == target.Restart || do.Action == action {

@@ -196,8 +196,8 @@ func (p *playthrough) reset(ctx context.Context) {
 	p.sightings, p.replies = nil, nil
 }
 
-// allowedEmpties returns how often a try may wait for jobs that do not come, which costs two seconds each time: twice where
-// there is time for that, or as often as the conversation that is shrunk does.
+// allowedEmpties returns how often a try may wait for jobs that do not come, which costs two seconds each time: twice
+// where there is time for that, or as often as the conversation that is shrunk does.
 func (s *shrinker) allowedEmpties() int {
 	const limit = 10 * time.Second
 	switch {
@@ -270,7 +270,8 @@ func (s *shrinker) noteEnd(p *playthrough, t Trace) {
 	}
 	s.ended, s.lostReason = &t, p.lostReason
 	last := len(t.Steps) - 1
-	s.fatal = sighting{crash: true, step: last, wrongStep: last, conn: noConn, Violation: &law.Violation{ // it died behind that
+	// it died behind that
+	s.fatal = sighting{crash: true, step: last, wrongStep: last, conn: noConn, Violation: &law.Violation{
 		Rule: RuleCrash, Expected: "a server that serves", Got: "no new connection is served",
 	}}
 	if i := slices.IndexFunc(p.sightings, func(f sighting) bool { return f.crash }); i >= 0 {
@@ -342,7 +343,8 @@ func (x *exploration) next(limit time.Duration) lookResult {
 	p := x.pending[x.lookCount]
 	x.lookCount++
 	s := &shrinker{
-		config: x.config, limit: limit, bench: x.bench, look: true, target: p.found, deliverySteps: p.deliverySteps, earlier: x.reportedKinds,
+		config: x.config, limit: limit, bench: x.bench, look: true, target: p.found, deliverySteps: p.deliverySteps,
+		earlier: x.reportedKinds,
 	}
 	if x.bench == nil {
 		s.revive = x.Revive
@@ -384,7 +386,8 @@ func (x *exploration) shrinkFurther(ctx context.Context, p *pendingFinding, limi
 	s, result := x.shrinker(limit, *p.cut), p.Finding
 	s.shrinkFurther(ctx, &result)
 	x.result.LeftoverJobs = append(x.result.LeftoverJobs, s.leftover...)
-	if result.Hits == 0 || result.Script == "" || result.Clause != p.Clause || len(result.Reduction.Steps) >= len(p.Reduction.Steps) {
+	if result.Hits == 0 || result.Script == "" || result.Clause != p.Clause ||
+		len(result.Reduction.Steps) >= len(p.Reduction.Steps) {
 		return
 	}
 	at := slices.IndexFunc(x.result.Findings, func(f Finding) bool { return f.Number == p.Number })

@@ -112,7 +112,8 @@ type Answer struct {
 	Pattern     string // that the message matches, as an S: line has it
 	OpenPattern string // the pattern of all that was allowed, if which of them came means nothing
 
-	State, Transition, Outcome string // for coverage: before it, the change if there was one, and the command with its outcome
+	// for coverage: before it, the change if there was one, and the command with its outcome
+	State, Transition, Outcome string
 }
 
 // Violation is something that the law does not allow.
@@ -130,7 +131,8 @@ type Violation struct {
 	IsRecommendation bool             // the clause only recommends what is broken here
 	LacksRedelivery  bool             // the job was delivered before, and is not delivered again
 	Unasked          bool             // it is the end of a connection on which no command waited for its reply
-	// CommandClause is the clause of the command itself, where Clause is that of an earlier one which may be the reason; else "".
+	// CommandClause is the clause of the command itself, where Clause is that of an earlier one which may be the reason;
+	// else "".
 	CommandClause string
 	// Premises are clauses on which it rests what was expected: where a server breaks one, this follows from that. Those
 	// that the server has kept in this play are not among them.

@@ -7,8 +7,8 @@ import (
 )
 
 // refusal is an error that is a violation, unless the server was about to end: then it may refuse whatever it gets.
-// Where a law does not see the operators ([Terms.IsShared]), the violation counts when a connection that was open at that
-// time is served later, which a server that ends does not do.
+// Where a law does not see the operators ([Terms.IsShared]), the violation counts when a connection that was open at
+// that time is served later, which a server that ends does not do.
 type refusal struct {
 	conn        *Conn
 	violation   *Violation
@@ -36,7 +36,8 @@ func (w *Watch) Disturbed(until time.Time) {
 	w.disturbedUntil = until
 }
 
-// confirmRefusals tells the refusals that were received before a command was sent that a connection of their time has served.
+// confirmRefusals tells the refusals that were received before a command was sent that a connection of their time has
+// served.
 func (w *Watch) confirmRefusals(c *Conn, at time.Time) {
 	w.release(func(r *refusal) bool { return c.number < r.dialed && at.After(r.at) })
 }

@@ -53,7 +53,8 @@ func (t *Tally) rule(name string, o Rate) {
 	}
 	r := t.Rules[name]
 	t.Rules[name] = Rate{
-		Passes: r.Passes + o.Passes, Breaches: r.Breaches + o.Breaches, Clauses: sum(r.Clauses, o.Clauses), OpenReasons: sum(r.OpenReasons, o.OpenReasons),
+		Passes: r.Passes + o.Passes, Breaches: r.Breaches + o.Breaches, Clauses: sum(r.Clauses, o.Clauses),
+		OpenReasons: sum(r.OpenReasons, o.OpenReasons),
 	}
 }
 

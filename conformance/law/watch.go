@@ -89,8 +89,8 @@ func (w *Watch) Restarted() { w.Operated(target.Restart, "") }
 // maxOccurrences is how many violations of one rule and clause are kept.
 const maxOccurrences = 100
 
-// Occurrences returns what was found, in its order, of many alike the first ones. Messages that still wait for others are
-// judged before.
+// Occurrences returns what was found, in its order, of many alike the first ones. Messages that still wait for others
+// are judged before.
 func (w *Watch) Occurrences() []Occurrence {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -100,8 +100,8 @@ func (w *Watch) Occurrences() []Occurrence {
 	return w.occurrences
 }
 
-// BrokenClause returns the clause that a message of a connection breaks whatever a line of a script expects there, and what
-// was received; two empty texts if the law knows of none. The message is named by the time of its arrival.
+// BrokenClause returns the clause that a message of a connection breaks whatever a line of a script expects there, and
+// what was received; two empty texts if the law knows of none. The message is named by the time of its arrival.
 func (w *Watch) BrokenClause(conn string, at time.Time) (clause, got string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -113,11 +113,12 @@ func (w *Watch) BrokenClause(conn string, at time.Time) (clause, got string) {
 	return "", ""
 }
 
-// duePatience is how long a server has for what it has to send by itself. The documents of such protocols have no limit.
+// duePatience is how long a server has for what it has to send by itself. The documents of such protocols have no
+// limit.
 const duePatience = 5 * time.Second
 
-// fileMissing keeps as a violation what the server has to send, and has not sent until now. It is called before the law gets
-// an event, and next after that. What is due when a play ends is not judged.
+// fileMissing keeps as a violation what the server has to send, and has not sent until now. It is called before the law
+// gets an event, and next after that. What is due when a play ends is not judged.
 func (w *Watch) fileMissing(now time.Time) {
 	for w.dueMessage != nil && now.Sub(w.dueSince) > duePatience {
 		if i := slices.IndexFunc(w.conns, func(c *Conn) bool { return c.number == w.dueMessage.Conns[0] }); i >= 0 {

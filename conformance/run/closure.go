@@ -37,9 +37,10 @@ func (s *runState) closedWhileShared(t *task, check *reports.Check) bool {
 	return t.closure == nil && t.isShared && t.host != nil && shows(t, check, closedClause(s.runner.Protocol))
 }
 
-// retryClosed has a check tried again, alone, in which the server closed the connection of a worker beside other checks, and
-// reports whether it did. What does not happen again counts nevertheless, unless the server had ended: a crash breaks
-// no clause of those who only see it. If it closed connections of several checks at a time, it may have ended unseen.
+// retryClosed has a check tried again, alone, in which the server closed the connection of a worker beside other
+// checks, and reports whether it did. What does not happen again counts nevertheless, unless the server had ended: a
+// crash breaks no clause of those who only see it. If it closed connections of several checks at a time, it may have
+// ended unseen.
 func (s *runState) retryClosed(t *task, check *reports.Check) (isQueued bool) {
 	first, clause := t.closure, closedClause(s.runner.Protocol)
 	if first == nil {
@@ -66,8 +67,8 @@ func (s *runState) retryClosed(t *task, check *reports.Check) (isQueued bool) {
 	return false
 }
 
-// retryPassing has a check tried again, alone, in which the server did what it may do now and then, and reports whether it
-// did: it closed the connection of a producer, or declined one client more. If the second try decides nothing, the
+// retryPassing has a check tried again, alone, in which the server did what it may do now and then, and reports whether
+// it did: it closed the connection of a producer, or declined one client more. If the second try decides nothing, the
 // first one counts.
 func (s *runState) retryPassing(t *task, check *reports.Check) (isQueued bool) {
 	passing := func(r play.Result) bool { return r.IsPassing && r.Outcome == play.Mismatched }
@@ -93,7 +94,8 @@ func decidesNothing(description conformance.Description, check *reports.Check) b
 			return m.Clause == c.ID
 		})
 	}
-	return check.Verdict == reports.Inconclusive || len(description.Marks) > 0 && !slices.ContainsFunc(check.Clauses, isDecided)
+	return check.Verdict == reports.Inconclusive || len(description.Marks) > 0 &&
+		!slices.ContainsFunc(check.Clauses, isDecided)
 }
 
 // coincides reports whether connections of another try ended at the same time.
@@ -159,13 +161,14 @@ func (s *runState) refuses(all []reports.Line) bool {
 	})
 }
 
-// retryLimited has a check tried again, alone, in which errors have broken clauses beside other checks, and reports whether
-// it did. A clause that is not broken again stays open.
+// retryLimited has a check tried again, alone, in which errors have broken clauses beside other checks, and reports
+// whether it did. A clause that is not broken again stays open.
 func (s *runState) retryLimited(t *task, check *reports.Check) (isQueued bool) {
 	const words = "an error came while other checks used the server, and none when this check was played alone"
 	if clauses := s.clausesLimitedWhileShared(t, check); clauses != nil {
 		t.overLimit, t.isExclusive = clauses, true
-		*check = s.withoutResult(t.description, reports.Inconclusive, cause{reason: reports.ReasonConnections, words: words}, "")
+		*check = s.withoutResult(t.description, reports.Inconclusive, cause{reason: reports.ReasonConnections, words: words},
+			"")
 		s.retryQueue = append(s.retryQueue, t)
 		return true
 	}

@@ -36,8 +36,9 @@ type crash struct {
 	advice               string   // how the user can have the host started again; empty if that is done
 }
 
-// handleDeath deals with the plays after which a host did not serve, once no more are played on it. A single one has ended it.
-// Of several each is played again, alone and before all others, the shortest first, until the host ends again.
+// handleDeath deals with the plays after which a host did not serve, once no more are played on it. A single one has
+// ended it. Of several each is played again, alone and before all others, the shortest first, until the host ends
+// again.
 func (s *runState) handleDeath(ctx context.Context, h *host) {
 	if s.fileForwarderEnd(ctx, h) || s.retryAtLimit(ctx, h) {
 		return
@@ -74,8 +75,8 @@ func idsOf(plays []*task) (ids []string) {
 	return slices.Compact(ids)
 }
 
-// isCertain reports whether a check that found its host dead has ended it: it was alone and was served, and this machine
-// was late by a small part of the timeout at most.
+// isCertain reports whether a check that found its host dead has ended it: it was alone and was served, and this
+// machine was late by a small part of the timeout at most.
 func (s *runState) isCertain(t *task) bool {
 	hasServed := t.evidence.HasServed || slices.ContainsFunc(t.evidence.Conversation, func(l reports.Line) bool {
 		return l.From == reports.FromServer && !l.IsEnd
@@ -84,8 +85,8 @@ func (s *runState) isCertain(t *task) bool {
 	return !t.isShared && hasServed && part*s.meter.Lag(t.began) <= cmp.Or(s.runner.Timeout, play.DefaultTimeout)
 }
 
-// retryAtLimit reports whether plays found a host dead that was at its limit of connections: others were open then, and it
-// serves when all have ended. Then the plays are repeated, with half as many connections at a time.
+// retryAtLimit reports whether plays found a host dead that was at its limit of connections: others were open then, and
+// it serves when all have ended. Then the plays are repeated, with half as many connections at a time.
 func (s *runState) retryAtLimit(ctx context.Context, h *host) bool {
 	isDead := func(t *task) bool {
 		return t.evidence.DeadReason != "" && (!t.isShared || t.evidence.OpenConns == 0 || t.evidence.Ending != "")
@@ -104,12 +105,13 @@ func (s *runState) retryAtLimit(ctx context.Context, h *host) bool {
 // asker returns what asks whether a host serves.
 func (s *runState) asker(h *host, hasEnded func() bool) *play.Player {
 	return &play.Player{
-		Target: h.Target, Password: h.Password, Timeout: s.runner.Timeout, Meter: s.meter, Peers: &h.peers, HasEnded: hasEnded,
+		Target: h.Target, Password: h.Password, Timeout: s.runner.Timeout, Meter: s.meter, Peers: &h.peers,
+		HasEnded: hasEnded,
 	}
 }
 
-// fileForwarderEnd files the plays after which a host did not serve if a forwarder before it may have ended, and reports whether
-// that is so: no command is to blame then, and there is no target any more.
+// fileForwarderEnd files the plays after which a host did not serve if a forwarder before it may have ended, and
+// reports whether that is so: no command is to blame then, and there is no target any more.
 func (s *runState) fileForwarderEnd(ctx context.Context, h *host) bool {
 	if h.lostReason = lostBefore(ctx, h); h.lostReason == "" {
 		return false
@@ -303,8 +305,8 @@ func crashFinding(c *crash) reports.Finding {
 // StartsCheck is the id under which a run reports that a server, which the run had stopped, does not start on its data.
 const StartsCheck = "server/starts-again"
 
-// fileStartFailure files a check on a server that did not start again after the run had stopped it, and reports whether it
-// did: the check and all others on that server are inconclusive, since it is no crash.
+// fileStartFailure files a check on a server that did not start again after the run had stopped it, and reports whether
+// it did: the check and all others on that server are inconclusive, since it is no crash.
 func (s *runState) fileStartFailure(ctx context.Context, t *task) bool {
 	if t.server == nil || t.server.Failed == nil || ctx.Err() != nil {
 		return false
@@ -320,13 +322,14 @@ func (s *runState) fileStartFailure(ctx context.Context, t *task) bool {
 		s.release(t.host)
 	}
 	if !t.isFiled {
-		s.file(t, s.withoutResult(t.description, reports.Inconclusive, cause{reason: reports.ReasonNotServing, words: words}, ""))
+		s.file(t, s.withoutResult(t.description, reports.Inconclusive, cause{reason: reports.ReasonNotServing, words: words},
+			""))
 	}
 	return true
 }
 
-// NoteUnreached puts into a report why there was no target any more. What was found before counts nevertheless, and so does
-// a server that does not start on its data.
+// NoteUnreached puts into a report why there was no target any more. What was found before counts nevertheless, and so
+// does a server that does not start on its data.
 func NoteUnreached(rep *reports.Report, err error) {
 	addStartFailure(rep, err)
 	noteUnreached(rep, err)

@@ -52,7 +52,8 @@ func (s *runState) queueWrecks() {
 	}
 }
 
-// searchWreck reports whether it is still open if a check on a server of its own has ended that: it is played again then.
+// searchWreck reports whether it is still open if a check on a server of its own has ended that: it is played again
+// then.
 func (s *runState) searchWreck(t *task) bool {
 	w := t.wreck
 	if w == nil && t.evidence.DeadReason != "" {

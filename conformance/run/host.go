@@ -114,7 +114,8 @@ func (s *runState) fitsWith(t, other *task) bool {
 		return false
 	}
 	needsPause := !t.spares() && (t.description.Counts || other.description.Counts)
-	return (t.phase() <= other.phase() || s.runner.Quick && began > conformance.QuickWait) && (!needsPause || began > infoPause)
+	return (t.phase() <= other.phase() || s.runner.Quick && began > conformance.QuickWait) &&
+		(!needsPause || began > infoPause)
 }
 
 // enter records that a check begins.

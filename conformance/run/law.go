@@ -42,7 +42,8 @@ type lawFinding struct {
 
 // take keeps what the law found in a play and no line of the script has reported, and returns what the check is to be
 // played again for, if no other play has shown the same.
-func (l *lawResults) take(description conformance.Description, e *conformance.Evidence, lag time.Duration) (retry purpose) {
+func (l *lawResults) take(description conformance.Description, e *conformance.Evidence,
+	lag time.Duration) (retry purpose) {
 	l.tally.Add(e.Tally)
 	if e.DeadReason != "" || e.HasRecovered { // a server that ended may have lost anything
 		return noReplay
@@ -73,8 +74,9 @@ func (l *lawResults) take(description conformance.Description, e *conformance.Ev
 	return max(retry, purposeOf(countReplay, l.countReplay(description, e, keys)))
 }
 
-// isConfirmedBy reports whether a further play that has seen the same counts. One of the same check does if it says more;
-// one of another check does unless both saw a span of time end at one moment, when the server may have stood still.
+// isConfirmedBy reports whether a further play that has seen the same counts. One of the same check does if it says
+// more; one of another check does unless both saw a span of time end at one moment, when the server may have stood
+// still.
 func (f *lawFinding) isConfirmedBy(description conformance.Description, v law.Occurrence) bool {
 	if f.description.ID == description.ID {
 		return f.isReplayable()
@@ -82,13 +84,14 @@ func (f *lawFinding) isConfirmedBy(description conformance.Description, v law.Oc
 	return !f.IsTimed || v.At.Sub(f.At).Abs() >= 2*time.Second
 }
 
-// isReplayable reports whether another play of the same check says more: for a span of time, and for content that nothing
-// else explains.
+// isReplayable reports whether another play of the same check says more: for a span of time, and for content that
+// nothing else explains.
 func (f *lawFinding) isReplayable() bool { return f.IsTimed || !f.IsUnproven() }
 
-// countReplay counts a further play of the checks in which the law found something first, and reports whether the check is
-// to be played once more.
-func (l *lawResults) countReplay(description conformance.Description, e *conformance.Evidence, keys map[lawKey]bool) (needsReplay bool) {
+// countReplay counts a further play of the checks in which the law found something first, and reports whether the check
+// is to be played once more.
+func (l *lawResults) countReplay(description conformance.Description, e *conformance.Evidence,
+	keys map[lawKey]bool) (needsReplay bool) {
 	for key, f := range l.findings {
 		if f.description.ID != description.ID || f.first == e {
 			continue
@@ -117,7 +120,8 @@ func isSameMessage(e *conformance.Evidence, r play.Result, v law.Occurrence) boo
 // certain: it is about none, or about such as say less of the message.
 func (l *lawResults) leavesToLaw(e *conformance.Evidence, r play.Result, v law.Occurrence) bool {
 	other := func(m scenarios.ClauseMark) bool { return m.Clause == v.Clause || !l.isVaguer(m.Clause, r, v) }
-	return isSameMessage(e, r, v) && r.Outcome == play.Mismatched && !v.IsUnproven() && !slices.ContainsFunc(r.Marks, other)
+	return isSameMessage(e, r, v) && r.Outcome == play.Mismatched && !v.IsUnproven() &&
+		!slices.ContainsFunc(r.Marks, other)
 }
 
 // isVaguer reports whether a clause says less of a message than the law does: it is a general one, it is about the
@@ -203,7 +207,8 @@ func (f *lawFinding) isProven(clauses []string) bool {
 
 // isUnsteady reports whether a span of time was wrong in a single play, and not when its check was played again, alone.
 func (f *lawFinding) isUnsteady(clauses []string) bool {
-	return f.IsTimed && f.plays == 1 && f.cleanEvidence != nil && f.CommandClause == "" && (!f.Doubtful || len(clauses) == 0)
+	return f.IsTimed && f.plays == 1 && f.cleanEvidence != nil && f.CommandClause == "" &&
+		(!f.Doubtful || len(clauses) == 0)
 }
 
 // lawChecks returns a check for each rule that was broken, in the order of their names. broken are the clauses that
@@ -250,7 +255,8 @@ func (s *runState) lawReport() *reports.Law {
 	all := &reports.Law{Judged: tally.Messages, OpenReasons: tally.OpenReasons}
 	for _, name := range slices.Sorted(maps.Keys(s.runner.Protocol.Law.Rules)) {
 		rate := tally.Rules[name]
-		rule := reports.LawRule{ID: reports.LawPrefix + name, Passes: rate.Passes, Breaches: rate.Breaches, OpenReasons: rate.OpenReasons}
+		rule := reports.LawRule{ID: reports.LawPrefix + name, Passes: rate.Passes, Breaches: rate.Breaches,
+			OpenReasons: rate.OpenReasons}
 		rule.Decide()
 		all.Rules = append(all.Rules, rule)
 	}
@@ -263,7 +269,8 @@ func (s *runState) addLaw(c *reports.Check, f *lawFinding) {
 	if f.IsRecommendation {
 		m.Level = string(reports.LevelShould)
 	}
-	v := &verdicts{state: s, description: f.description, evidence: f.first, check: reports.Check{ID: c.ID, File: f.description.File}}
+	v := &verdicts{state: s, description: f.description, evidence: f.first,
+		check: reports.Check{ID: c.ID, File: f.description.File}}
 	verdict := v.protocol().MismatchVerdict(m)
 	c.Verdict = reports.Worst(append([]reports.Verdict{verdict}, verdictOf(c)...)...)
 	reason, frequency := f.Got, f.frequency(s.law.tally.Rules[f.Rule].Clauses[f.Clause])
@@ -305,7 +312,8 @@ func (f *lawFinding) shrink(command func(check, finding string) string) string {
 	return command(f.description.ID, reports.LawPrefix+f.Rule+" "+f.Clause)
 }
 
-// frequency returns how often a finding was seen, of so many occasions; empty if no more than once, and not played again.
+// frequency returns how often a finding was seen, of so many occasions; empty if no more than once, and not played
+// again.
 func (f *lawFinding) frequency(occasions int) string {
 	words := "seen in " + text.Count(f.plays, "play")
 	if occasions > f.plays {
@@ -322,7 +330,8 @@ func (f *lawFinding) frequency(occasions int) string {
 
 // addUnsteady adds a clause that one play has shown broken and the next one has not, with the conversations of both.
 func (s *runState) addUnsteady(c *reports.Check, f *lawFinding) {
-	level, reason := s.runner.Protocol.LevelOf(scenarios.ClauseMark{Clause: f.Clause}), f.Got+" in one of two plays of "+f.description.ID
+	level, reason := s.runner.Protocol.LevelOf(scenarios.ClauseMark{Clause: f.Clause}),
+		f.Got+" in one of two plays of "+f.description.ID
 	c.Verdict = reports.Worst(append([]reports.Verdict{reports.Inconclusive}, verdictOf(c)...)...)
 	c.Clauses = append(c.Clauses, reports.ClauseVerdict{
 		ID: f.Clause, Level: level, Verdict: reports.Inconclusive, Cause: reason, Reason: reports.ReasonUnsteady,

@@ -72,8 +72,8 @@ func (s *runState) countAnswers(check string, verbs map[string]law.AnswerCount) 
 // minRefusals is in how many checks a verb was refused, and in none served, that a server serves never.
 const minRefusals = 3
 
-// foldRefusals makes one finding of all refusals of a verb that the server never serves. It is about the clause that says
-// what answers the verb; the clauses that a check has found broken by that refusal are undecided.
+// foldRefusals makes one finding of all refusals of a verb that the server never serves. It is about the clause that
+// says what answers the verb; the clauses that a check has found broken by that refusal are undecided.
 func (s *runState) foldRefusals(all []reports.Check) {
 	for i := range all {
 		c := &all[i]
@@ -110,7 +110,8 @@ func (s *runState) follow(all []reports.Check) {
 		for n := range c.Findings {
 			f := &c.Findings[n]
 			at := slices.IndexFunc(findings, func(k reports.Finding) bool {
-				return f.CommandClause != "" && (k.Clause == f.CommandClause || f.RefusedVerb != "" && k.RefusedVerb == f.RefusedVerb) ||
+				return f.CommandClause != "" && (k.Clause == f.CommandClause || f.RefusedVerb != "" &&
+					k.RefusedVerb == f.RefusedVerb) ||
 					slices.Contains(f.Premises, k.Clause)
 			})
 			if at >= 0 {

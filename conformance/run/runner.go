@@ -94,7 +94,8 @@ func EndingOf(status string, output []string, ended bool) (words, died string) {
 	return "the process of the server ended: " + status + "; its last output:\n  " + strings.Join(output, "\n  "), died
 }
 
-// exceptionLine matches the last line of a traceback: the name of an exception, with its module and what it says, if anything.
+// exceptionLine matches the last line of a traceback: the name of an exception, with its module and what it says, if
+// anything.
 var exceptionLine = regexp.MustCompile(`^[\w.]*(Error|Exception|Interrupt|Exit|Warning)\b(: |$)`)
 
 // Death says that the server died, perhaps behind a command, or in which check, and how, as far as that is known.

@@ -113,7 +113,8 @@ func (s *runState) assign(t *task) (missing scenarios.Need) {
 			continue
 		}
 		isExclusive := t.description.Sharing == conformance.SharesNothing
-		if h.StartServer != nil && (isExclusive || !h.IsSlow && (t.description.Hostile || t.description.Sharing != conformance.SharesAll)) {
+		if h.StartServer != nil && (isExclusive || !h.IsSlow &&
+			(t.description.Hostile || t.description.Sharing != conformance.SharesAll)) {
 			t.like = h
 			return ""
 		}

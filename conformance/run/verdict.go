@@ -47,7 +47,8 @@ var needWords = map[scenarios.Need]string{
 // was found.
 func (s *runState) verdicts(t *task) (check reports.Check, needsReplay bool) {
 	v := &verdicts{state: s, description: t.description, evidence: t.evidence, fatal: t.isFatal, check: reports.Check{
-		ID: t.description.ID, Title: t.description.Title, File: t.description.File, Took: t.evidence.Took, LeftoverJobs: t.evidence.LeftoverJobs}}
+		ID: t.description.ID, Title: t.description.Title, File: t.description.File, Took: t.evidence.Took,
+		LeftoverJobs: t.evidence.LeftoverJobs}}
 	if words := v.evidence.Lack; words != "" {
 		return s.withoutResult(t.description, reports.Skipped, cause{reason: v.evidence.Reason, words: words}, ""), false
 	}
@@ -159,12 +160,14 @@ func (v *verdicts) line(m scenarios.ClauseMark, r play.Result, cv *reports.Claus
 	case r.Outcome == play.Mismatched:
 		return v.mismatch(m, r, cv)
 	case r.IsAssumed:
-		cause{reason: reports.ReasonCode(r.Reason), words: r.Cause, isHalted: r.BreaksProtocol, hasOtherBreach: r.BreaksProtocol}.leave(cv)
+		cause{reason: reports.ReasonCode(r.Reason), words: r.Cause, isHalted: r.BreaksProtocol,
+			hasOtherBreach: r.BreaksProtocol}.leave(cv)
 		return reports.Inconclusive
 	case r.Outcome != play.Matched || v.stop.words != "":
 		return reports.Inconclusive
 	case r.IsLapse && slices.Contains(v.protocol().GrammarClauses, m.Clause):
-		cause{reason: reports.ReasonSetUp, words: "the line matched, but the reply is malformed", hasOtherBreach: true}.leave(cv)
+		cause{reason: reports.ReasonSetUp, words: "the line matched, but the reply is malformed",
+			hasOtherBreach: true}.leave(cv)
 		return reports.Inconclusive
 	case m.Record || v.protocol().MismatchVerdict(m) == reports.Observed:
 		return reports.Observed

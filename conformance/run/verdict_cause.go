@@ -56,7 +56,8 @@ func (v *verdicts) stopCause() cause {
 		case r.IsAssumed:
 		case r.Outcome == play.Unsure:
 			return cause{
-				reason: reports.ReasonCode(r.Reason), line: r.Line, words: r.Cause, isTransient: r.IsTransient, hasOtherBreach: r.BreaksProtocol,
+				reason: reports.ReasonCode(r.Reason), line: r.Line, words: r.Cause, isTransient: r.IsTransient,
+				hasOtherBreach: r.BreaksProtocol,
 			}
 		case r.Outcome == play.Mismatched:
 			return v.mismatchCause(r)

@@ -103,12 +103,18 @@ func (v *verdicts) property(f conformance.Finding) {
 // leavesToLaw reports whether a clause of a line says less than what the law knows of the same message.
 func (v *verdicts) leavesToLaw(m scenarios.ClauseMark, r play.Result) bool {
 	r.Marks = []scenarios.ClauseMark{m}
-	return slices.ContainsFunc(v.evidence.Law, func(s law.Occurrence) bool { return v.state.law.leavesToLaw(v.evidence, r, s) })
+	return slices.ContainsFunc(v.evidence.Law, func(s law.Occurrence) bool {
+		return v.state.law.leavesToLaw(v.evidence, r,
+			s)
+	})
 }
 
 // isExplained reports whether the law has found a reply wrong of which a breach is the rest.
 func (v *verdicts) isExplained(b scenarios.Breach) bool {
-	return slices.ContainsFunc(v.evidence.Law, func(s law.Occurrence) bool { return explains(s, b, s.At.Sub(v.evidence.Began)) })
+	return slices.ContainsFunc(v.evidence.Law, func(s law.Occurrence) bool {
+		return explains(s, b,
+			s.At.Sub(v.evidence.Began))
+	})
 }
 
 // premises returns those of what the law has found in the message of a line.

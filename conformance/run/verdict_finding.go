@@ -124,18 +124,19 @@ var closeWords = map[scenarios.Ending]string{
 	scenarios.Reset: "the server reset the connection",
 }
 
-// markedLine returns the line of the conversation at which something else than expected was received, counted from 1; 0 if
-// it is none of them.
+// markedLine returns the line of the conversation at which something else than expected was received, counted from 1; 0
+// if it is none of them.
 func markedLine(e *conformance.Evidence, r play.Result) int {
 	return 1 + slices.IndexFunc(e.Conversation, func(l reports.Line) bool {
 		return r.At > 0 && l.At == r.At && l.Conn == r.Conn && (l.From != reports.FromClient || len(e.Decisions) > 0)
 	})
 }
 
-// refusedVerb returns the verb of the command that a line is about where that was refused: with this message, or with the
-// one before, if none came. It is empty where another message came.
+// refusedVerb returns the verb of the command that a line is about where that was refused: with this message, or with
+// the one before, if none came. It is empty where another message came.
 func (v *verdicts) refusedVerb(r play.Result) string {
-	if r.Outcome != play.Mismatched || r.IsLapse || !strings.HasPrefix(r.Got, "-") && !strings.HasPrefix(r.Got, "no reply") {
+	if r.Outcome != play.Mismatched || r.IsLapse || !strings.HasPrefix(r.Got, "-") &&
+		!strings.HasPrefix(r.Got, "no reply") {
 		return ""
 	}
 	verb := ""

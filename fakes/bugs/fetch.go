@@ -23,14 +23,15 @@ var fetchBugs = []fakes.Bug{
 		do(func(e *event) { e.Queues = e.Queues[:min(10, len(e.Queues))] }, isValid(fwp.FETCH))),
 	// About a FETCH without a queue.
 	bug("fetch-bare-anywhere",
-		withMemory(anyOf(at(fakes.Defaulted), allOf(atChecked(fwp.FETCH), hasNoArguments)), func(previous *[]string, e *event) {
-			switch queue := e.Object.Text("queue"); {
-			case e.Point == fakes.Checked:
-				e.Queues = append([]string{defaultQueue}, *previous...)
-			case queue != defaultQueue && !slices.Contains(*previous, queue):
-				*previous = append(*previous, queue)
-			}
-		})),
+		withMemory(anyOf(at(fakes.Defaulted), allOf(atChecked(fwp.FETCH), hasNoArguments)),
+			func(previous *[]string, e *event) {
+				switch queue := e.Object.Text("queue"); {
+				case e.Point == fakes.Checked:
+					e.Queues = append([]string{defaultQueue}, *previous...)
+				case queue != defaultQueue && !slices.Contains(*previous, queue):
+					*previous = append(*previous, queue)
+				}
+			})),
 	// About for how long a FETCH waits.
 	bug("fetch-second-late", do(func(e *event) { e.Delay = 1900 * time.Millisecond },
 		at(fakes.Delivered), hasSeveralQueues, isFromLaterQueue)),
@@ -46,7 +47,8 @@ var fetchBugs = []fakes.Bug{
 		})),
 }
 
-// hasQueues, several and bare say how many queues a FETCH has, and isFromLaterQueue that its job is not of the first one.
+// hasQueues, several and bare say how many queues a FETCH has, and isFromLaterQueue that its job is not of the first
+// one.
 func hasQueues(e *event) bool        { return len(e.Queues) > 0 }
 func hasSeveralQueues(e *event) bool { return len(e.Queues) > 1 }
 func hasNoArguments(e *event) bool   { return e.Command.Args == nil }

@@ -14,8 +14,8 @@ type hand struct {
 	worker string
 }
 
-// actOnHeldJobs returns hooks that act at some events on those jobs in hand that fit, in the order of their delivery, if there
-// are any. They act when the hook has returned, so that they may report jobs themselves.
+// actOnHeldJobs returns hooks that act at some events on those jobs in hand that fit, in the order of their delivery,
+// if there are any. They act when the hook has returned, so that they may report jobs themselves.
 func actOnHeldJobs(match condition, fits func(*event, hand) bool, act func(*event, ...string)) func() func(*event) {
 	isReport := isDone(fwp.ACK, fwp.FAIL)
 	return withMemory(anyOf(at(fakes.Delivered), isReport, match), func(all *[]hand, e *event) {

@@ -12,8 +12,8 @@ import (
 	"github.com/fwpsuite/fwp/fakes/catalogue"
 )
 
-// Snapshots returns the ways in which a server spoils what it keeps in its folder while it does not run, sorted by name.
-// Their hooks are the [fakes.Config.Restored] of a server. No check of the suite has a folder: they are found by
+// Snapshots returns the ways in which a server spoils what it keeps in its folder while it does not run, sorted by
+// name. Their hooks are the [fakes.Config.Restored] of a server. No check of the suite has a folder: they are found by
 // fwpcheck upgrade.
 func Snapshots() []catalogue.Bug[fakes.Snapshot] { return catalogue.SortBugs(snapshotBugs) }
 

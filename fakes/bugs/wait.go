@@ -53,9 +53,9 @@ func queuesOf(c fwp.Command) []string {
 	return names
 }
 
-// limitCommands lets so many commands run at a time. A command that waits for its turn ends with its connection; the turn of
-// a connection that has ended is free, because Ran is always reached. What is no FETCH comes after one that was sent at
-// the same moment, in every run.
+// limitCommands lets so many commands run at a time. A command that waits for its turn ends with its connection; the
+// turn of a connection that has ended is free, because Ran is always reached. What is no FETCH comes after one that was
+// sent at the same moment, in every run.
 func limitCommands(limit int, match condition) func() func(*event) {
 	return func() func(*event) {
 		// Made at the first event, so that the hook may be made outside the synctest bubble of its server.

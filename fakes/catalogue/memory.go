@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// WithMemory returns hooks that act on the events for which a condition holds, and remember something: every server has an M
-// of its own, which is zero at first.
+// WithMemory returns hooks that act on the events for which a condition holds, and remember something: every server has
+// an M of its own, which is zero at first.
 //
 // act is never called twice at the same time for one server, so that it needs no lock. It must return at once, and must
 // not call the server, which may call the hook again; what waits, or calls the server, is done by a hook without a
@@ -25,8 +25,8 @@ func WithMemory[E, M any](match func(*E) bool, act func(memory *M, e *E)) func()
 	}
 }
 
-// WithMemoryBy is [WithMemory] with a V for each key, such as a connection, a job or a worker. A V that is zero when act returns
-// takes no room.
+// WithMemoryBy is [WithMemory] with a V for each key, such as a connection, a job or a worker. A V that is zero when
+// act returns takes no room.
 //
 //go:noinline
 func WithMemoryBy[E any, K comparable, V any](
@@ -42,7 +42,8 @@ func WithMemoryBy[E any, K comparable, V any](
 	})
 }
 
-// ActAfter returns hooks that act on the events for which is holds from when, for the same key, something has happened on.
+// ActAfter returns hooks that act on the events for which is holds from when, for the same key, something has happened
+// on.
 //
 //go:noinline
 func ActAfter[E any, K comparable](key func(*E) K, cause, match func(*E) bool, act func(*E)) func() func(*E) {
@@ -101,8 +102,8 @@ func ActOnRepeat[E any, K comparable](key func(*E) K, match func(*E) bool, act f
 // Server is the key of what is remembered for a server as a whole.
 func Server[E any](*E) struct{} { return struct{}{} }
 
-// Memory is what a hook remembers by key. The zero value is empty. It is not safe for concurrent use: [WithMemory] calls a
-// hook once at a time.
+// Memory is what a hook remembers by key. The zero value is empty. It is not safe for concurrent use: [WithMemory]
+// calls a hook once at a time.
 type Memory[K comparable, V any] struct {
 	values map[K]*V
 }

@@ -82,7 +82,8 @@ func BugOf[E any, H Hook[E]](t Table, name string, hook H) Bug[E] {
 	return Bug[E]{Name: name, Clauses: row.Marks, Summary: row.Summary, Hook: Maker[E](hook)}
 }
 
-// RuledBugs returns the bugs of the rows that have rules, in no order. It panics if one is no rule, with line and column.
+// RuledBugs returns the bugs of the rows that have rules, in no order. It panics if one is no rule, with line and
+// column.
 func RuledBugs[E any](t Table, words *rule.Vocabulary[E]) (all []Bug[E]) {
 	for name, row := range t {
 		if row.rules == "" {

@@ -258,8 +258,8 @@ const (
 	Scheduler
 )
 
-// Event is a message before it is handled or sent. A hook may change the fields below IsFromBroker, and the Peer to which it is
-// sent: that one has a connection to the same socket then.
+// Event is a message before it is handled or sent. A hook may change the fields below IsFromBroker, and the Peer to
+// which it is sent: that one has a connection to the same socket then.
 type Event struct {
 	Peer         string // its identity, which one on another socket may have too
 	Role         Role

@@ -42,7 +42,8 @@ const (
 	atMessage
 )
 
-// isCommand reports whether a message has one of the commands, and all frames of it; every message does if none is named.
+// isCommand reports whether a message has one of the commands, and all frames of it; every message does if none is
+// named.
 func isCommand(e *Event, commands ...string) bool {
 	m, err := emqp.Parse(e.Frames)
 	return err == nil && (len(commands) == 0 || slices.Contains(commands, m.Command))

@@ -55,7 +55,8 @@ var variations = []Variation{
 	routing("identity", "the broker announces an identity", zmtp.Config{Identity: "broker"}),
 }
 
-// hookVariation returns a variation that a hook makes, or a function that makes one for each broker, and what it allows.
+// hookVariation returns a variation that a hook makes, or a function that makes one for each broker, and what it
+// allows.
 func hookVariation[H catalogue.Hook[Event]](name, summary string, hook H, allows ...string) Variation {
 	maker := catalogue.Maker[Event](hook)
 	config := func() Config { return Config{Hook: maker()} }

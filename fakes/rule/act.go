@@ -39,8 +39,10 @@ func Values[E, V, W any](name, args, at, text string, first func(string) (V, err
 		}}
 }
 
-// WriteActs returns the acts on bytes that are about to be sent at a point, in pieces of chunk with pauses between them.
-func WriteActs[E any](at string, content func(*E) *[]byte, chunk func(*E) *int, pause func(*E) *time.Duration) []Act[E] {
+// WriteActs returns the acts on bytes that are about to be sent at a point, in pieces of chunk with pauses between
+// them.
+func WriteActs[E any](at string, content func(*E) *[]byte, chunk func(*E) *int,
+	pause func(*E) *time.Duration) []Act[E] {
 	change := func(to func([]byte) []byte) func(*E) {
 		return func(e *E) { *content(e) = to(*content(e)) }
 	}

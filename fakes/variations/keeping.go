@@ -12,8 +12,12 @@ import (
 // run, and conforms. They need a [fakes.Config.Dir]: fwpcheck upgrade finds nothing wrong with them.
 func Snapshots() []fakes.Variation {
 	return []fakes.Variation{
-		snapshotVariation("keeps-reservations-anew", changeHeld(func(j *fakes.StoredJob) { j.Due = time.Now().Add(time.Minute) })),
-		snapshotVariation("keeps-held-in-queues", changeHeld(func(j *fakes.StoredJob) { j.Place, j.Due = "queue", time.Time{} })),
+		snapshotVariation("keeps-reservations-anew",
+			changeHeld(func(j *fakes.StoredJob) { j.Due = time.Now().Add(time.Minute) })),
+		snapshotVariation("keeps-held-in-queues", changeHeld(func(j *fakes.StoredJob) {
+			j.Place, j.Due = "queue",
+				time.Time{}
+		})),
 		snapshotVariation("keeps-held-as-failed",
 			changeHeld(func(j *fakes.StoredJob) { j.Place, j.Due = "retries", time.Now().Add(20*time.Second) })),
 		snapshotVariation("keeps-lazily", delayPlaces("queue")),

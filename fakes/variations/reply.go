@@ -80,8 +80,8 @@ func answerMoreVerbs(e *event) {
 	}
 }
 
-// replaceBareLF replaces each LF without a CR before it with a vertical tab, which no command has; cr says whether the last
-// byte was a CR.
+// replaceBareLF replaces each LF without a CR before it with a vertical tab, which no command has; cr says whether the
+// last byte was a CR.
 func replaceBareLF(cr *bool, e *event) {
 	for i, b := range e.Bytes {
 		if b == '\n' && !*cr {

@@ -99,16 +99,17 @@ func dropUnknownFields(e *event) {
 // restrictReports refuses reports about the jobs and the wids of other workers.
 func restrictReports() func() func(*event) {
 	report := atPoint(fakes.Checked, fwp.ACK, fwp.FAIL)
-	holderHooks := catalogue.WithMemoryBy(jid, catalogue.Any(at(fakes.Delivered), report), func(holder **fakes.Conn, e *event) {
-		switch {
-		case e.Point == fakes.Delivered:
-			*holder = e.Conn
-		case *holder != nil && (*holder).Worker != e.Conn.Worker:
-			e.Decline(fakes.AboutJob, "another worker holds the job")
-		default:
-			*holder = nil
-		}
-	})
+	holderHooks := catalogue.WithMemoryBy(jid, catalogue.Any(at(fakes.Delivered), report),
+		func(holder **fakes.Conn, e *event) {
+			switch {
+			case e.Point == fakes.Delivered:
+				*holder = e.Conn
+			case *holder != nil && (*holder).Worker != e.Conn.Worker:
+				e.Decline(fakes.AboutJob, "another worker holds the job")
+			default:
+				*holder = nil
+			}
+		})
 	beats := do(decline(fakes.AboutWorker, "this is another worker's wid"), atPoint(fakes.Checked, fwp.BEAT),
 		func(e *event) bool { return wid(e) != e.Conn.Worker })
 	return func() func(*event) { return catalogue.Chain(holderHooks(), beats) }

@@ -116,8 +116,8 @@ var executorBugs = []Bug{
 	})),
 }
 
-// loseExecutor returns hooks by which the first step for which a condition holds costs the worker an executor: it fetches
-// no more.
+// loseExecutor returns hooks by which the first step for which a condition holds costs the worker an executor: it
+// fetches no more.
 func loseExecutor(match func(*Event) bool) func() func(*Event) {
 	return catalogue.WithMemory(catalogue.Any(match, fetches), func(cost *int, e *Event) {
 		switch {

@@ -8,8 +8,8 @@ import (
 	"github.com/fwpsuite/fwp/fakes/catalogue"
 )
 
-// lossBugs are about lost connections, those that replace them, and where the server is. (Connection, ConnectionLost jobs? of
-// the worker architecture; Network Connection; Not Identified State; HELLO)
+// lossBugs are about lost connections, those that replace them, and where the server is. (Connection, ConnectionLost
+// jobs? of the worker architecture; Network Connection; Not Identified State; HELLO)
 var lossBugs = []Bug{
 	bug("again-another-pid", actAfterLoss(Introducing, func(e *Event) { e.Fields["pid"] = e.Worker.cfg.PID + 1 })),
 	bug("again-before-hi", actAfterLoss(Dialed, skip)),

@@ -27,8 +27,8 @@ type Config struct {
 	PID           int
 	Labels        []string
 
-	// MaxCommands is how many commands a connection carries at most, as with a bug; any number if zero. LeaveOpen has it stay
-	// open behind them. Beats has a producer send BEATs, as a bug does too.
+	// MaxCommands is how many commands a connection carries at most, as with a bug; any number if zero. LeaveOpen has it
+	// stay open behind them. Beats has a producer send BEATs, as a bug does too.
 	MaxCommands      int
 	LeaveOpen, Beats bool
 

@@ -50,8 +50,8 @@ func (w *Worker) connect(ctx context.Context, beats bool, stop <-chan struct{}) 
 	}
 }
 
-// pauseAfterLoss waits before another dial, and reports whether there is to be one, and whether reports without a reply are to
-// be forgotten.
+// pauseAfterLoss waits before another dial, and reports whether there is to be one, and whether reports without a reply
+// are to be forgotten.
 func (w *Worker) pauseAfterLoss(
 	ctx context.Context, beats bool, pause time.Duration, dialErr error, stop <-chan struct{},
 ) (proceed, forget bool) {

@@ -43,8 +43,8 @@ const (
 	// State may be "".
 	Ordered
 
-	// ConnectionLost: a connection was lost or, with Err, could not be opened. Delay: until the next dial. Skip: no other one is
-	// opened for its executor. Again: reports without a reply are not repeated; a producer pushes the job again.
+	// ConnectionLost: a connection was lost or, with Err, could not be opened. Delay: until the next dial. Skip: no other
+	// one is opened for its executor. Again: reports without a reply are not repeated; a producer pushes the job again.
 	ConnectionLost
 
 	// Quitting: the grace of a termination begins; Interval is how long it is. Skip: what runs is not reported as failed.

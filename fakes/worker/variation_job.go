@@ -32,14 +32,15 @@ var jobVariations = []Variation{
 	})),
 	settingVariation("executors-apart", func(c *Config) { c.SeparateProcesses = true }),
 	settingVariation("holds-one-more", func(c *Config) { c.Concurrency++ }),
-	variation("loss-pause-a-minute", catalogue.WithMemory(catalogue.Any(at(ConnectionLost), at(Replied)), func(n *int, e *Event) {
-		if e.Point == Replied {
-			*n = 0
-			return
-		}
-		e.Delay = min(time.Second<<min(*n, 6), time.Minute)
-		*n++
-	})),
+	variation("loss-pause-a-minute", catalogue.WithMemory(catalogue.Any(at(ConnectionLost), at(Replied)),
+		func(n *int, e *Event) {
+			if e.Point == Replied {
+				*n = 0
+				return
+			}
+			e.Delay = min(time.Second<<min(*n, 6), time.Minute)
+			*n++
+		})),
 	variation("message-short", actOnFail(func(e *Event) {
 		if message, ok := e.Fields["message"].(string); ok {
 			runes := []rune(message)
@@ -58,7 +59,8 @@ var jobVariations = []Variation{
 		e.Queues = slices.Clone(e.Queues)
 		random.Shuffle(len(e.Queues), func(i, j int) { e.Queues[i], e.Queues[j] = e.Queues[j], e.Queues[i] })
 	})),
-	variation("refused-ends-in-order", catalogue.ActIf(isOpenFailure(isRefused), func(e *Event) { e.Worker.Signal("TERM") })),
+	variation("refused-ends-in-order", catalogue.ActIf(isOpenFailure(isRefused),
+		func(e *Event) { e.Worker.Signal("TERM") })),
 	variation("refused-exits", catalogue.ActIf(isOpenFailure(isRefused), exit(1))),
 	variation("report-again-after-error",
 		catalogue.ActIf(isRefusal(""), func(e *Event) { // as long as it may become possible

@@ -64,8 +64,8 @@ func record(verb string, change func(*workq.Record)) func(*Event) {
 	}, verb)
 }
 
-// actBetween returns hooks that act on the events for which a condition holds from when something has begun for the same
-// job until it has ended.
+// actBetween returns hooks that act on the events for which a condition holds from when something has begun for the
+// same job until it has ended.
 func actBetween(isBegin, isEnd, match func(*Event) bool, act func(*Event)) func() func(*Event) {
 	return catalogue.WithMemoryBy(jobOf, catalogue.Any(isBegin, isEnd, match), func(isActive *bool, e *Event) {
 		switch {

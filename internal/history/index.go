@@ -43,7 +43,8 @@ type line struct {
 
 func newIndex(h *History) *index {
 	x := &index{
-		history: h, events: h.sorted(), limits: h.Limits.withDefaults(), queues: map[string]*queue{}, holders: map[holder]int32{},
+		history: h, events: h.sorted(), limits: h.Limits.withDefaults(), queues: map[string]*queue{},
+		holders: map[holder]int32{},
 	}
 	x.groupByJob()
 	for i := range x.events {

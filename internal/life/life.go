@@ -77,7 +77,8 @@ func (b *builder) call(i int) {
 	if e.Op.Operated() {
 		return // a band, which end adds
 	}
-	c := reports.LifeCall{LifeSpan: spanOf(e), Mark: marks[e.Op], Client: client(e), Cells: Cells(i, e), BrokenClause: b.broken[i]}
+	c := reports.LifeCall{LifeSpan: spanOf(e), Mark: marks[e.Op], Client: client(e), Cells: Cells(i, e),
+		BrokenClause: b.broken[i]}
 	switch {
 	case e.Outcome == history.Empty, e.Op == history.Fetch && e.JID != b.life.JID:
 		c.Mark = "E"

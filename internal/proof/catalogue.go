@@ -67,7 +67,8 @@ func extension(entry *registry.Entry, name string) (c catalogue, err error) {
 		return c, err
 	}
 	c = catalogue{
-		name: entry.Name + "-" + name, fixture: selftest.Fixture{Entry: extensiond}, variations: []registry.Variation{{Name: name}},
+		name: entry.Name + "-" + name, fixture: selftest.Fixture{Entry: extensiond},
+		variations: []registry.Variation{{Name: name}},
 	}
 	if c.checks, err = extensiond.Scripts(); err != nil {
 		return c, err

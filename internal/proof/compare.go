@@ -35,7 +35,10 @@ type difference struct {
 func compare(before, after []line) (all []difference) {
 	old, now := plays(before), plays(after)
 	names := slices.Concat(slices.Collect(maps.Keys(old)), slices.Collect(maps.Keys(now)))
-	slices.SortFunc(names, func(a, b playName) int { return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name)) })
+	slices.SortFunc(names, func(a, b playName) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind),
+			cmp.Compare(a.name, b.name))
+	})
 	for _, w := range slices.Compact(names) {
 		if word := changeWord(old[w], now[w]); word != "" {
 			all = append(all, difference{w, word, details(old[w], now[w])})

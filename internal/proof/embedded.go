@@ -38,7 +38,10 @@ func (c catalogue) embeddedPlays(b bubbles) (all []play) {
 		name := fmt.Sprintf("%s/seed-%02d", c.name, seed)
 		all = append(all, play{key{"embedded", name, 1}, func(context.Context) (outcome, error) {
 			report, err := b.report(func(ctx context.Context, fixture selftest.Fixture) (*reports.Report, error) {
-				return fixture.Report(ctx, nil, c.quickChecks, func(r *run.Runner) { r.Seed, r.SeedNames, r.Quick = seed, true, true })
+				return fixture.Report(ctx, nil, c.quickChecks, func(r *run.Runner) {
+					r.Seed, r.SeedNames, r.Quick = seed, true,
+						true
+				})
 			}, c.fixture)
 			return outcomeOf(report), err
 		}})

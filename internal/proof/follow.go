@@ -225,7 +225,8 @@ func readFailures(lines *bufio.Scanner) (all []failure) {
 		switch e.Action {
 		case "output", "build-output":
 			text := strings.TrimSpace(e.Output)
-			if text != "" && !strings.HasPrefix(text, "=== ") && !strings.HasPrefix(text, "--- ") && len(output[id]) < failureLimit {
+			if text != "" && !strings.HasPrefix(text, "=== ") && !strings.HasPrefix(text, "--- ") &&
+				len(output[id]) < failureLimit {
 				output[id] = append(output[id], text)
 			}
 		case "fail", "build-fail":

@@ -80,7 +80,8 @@ func parse(text string) (l line, err error) {
 		return strings.Fields(list)
 	}
 	l = line{
-		key{kind: f[0], name: f[1]}, outcome{result: f[3], clauses: words(f[4]), checks: words(f[5]), openClauses: words(f[6])},
+		key{kind: f[0], name: f[1]}, outcome{result: f[3], clauses: words(f[4]), checks: words(f[5]),
+			openClauses: words(f[6])},
 	}
 	var playErr, exitErr error
 	l.play, playErr = strconv.Atoi(f[2])

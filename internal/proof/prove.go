@@ -124,7 +124,8 @@ func changeOf(units, all []unit, catalogues []catalogue) (c change) {
 
 // brings reports whether a unit is a script of that name, or a row of Go with it.
 func (u unit) brings(check string) bool {
-	return strings.HasSuffix(u.file, "/"+check+".fwp") || path.Ext(u.file) == ".go" && u.declares == nil && u.hasWord(check)
+	return strings.HasSuffix(u.file, "/"+check+".fwp") || path.Ext(u.file) == ".go" && u.declares == nil &&
+		u.hasWord(check)
 }
 
 // row reports whether a unit is a row of that name: in a text it begins with it.

@@ -47,7 +47,8 @@ func (c catalogue) allowRows(s *scenarios.Script) (all map[int][]allow.Row, err 
 // row returns what would allow a mutant to survive, but for the reason: a comment above its line.
 func (m mutant) row() allow.Row {
 	return allow.Row{
-		Item: m.change.name, Places: strings.Fields(strings.ReplaceAll(m.change.at, " ", "-")), Reason: allow.ReasonPlaceholder,
+		Item: m.change.name, Places: strings.Fields(strings.ReplaceAll(m.change.at, " ", "-")),
+		Reason: allow.ReasonPlaceholder,
 	}
 }
 

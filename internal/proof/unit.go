@@ -141,9 +141,9 @@ func wordsOf(text string) (words []string) {
 	}
 }
 
-// newUnits returns the units of a state of the project that another one before it did not have. A unit that has moved to
-// another file is not new, and neither is one that differs only in names that were replaced everywhere: the old one is
-// nowhere any more, and the new one was nowhere before.
+// newUnits returns the units of a state of the project that another one before it did not have. A unit that has moved
+// to another file is not new, and neither is one that differs only in names that were replaced everywhere: the old one
+// is nowhere any more, and the new one was nowhere before.
 func newUnits(before, now []unit) (all []unit) {
 	counts := map[string]int{} // how often each text was there
 	files := map[string]bool{}
@@ -169,7 +169,8 @@ func newUnits(before, now []unit) (all []unit) {
 			removedUnits = append(removedUnits, u)
 		}
 	}
-	r := renames{oldWords: vocabulary(before), newWords: vocabulary(now), to: map[string]string{}, from: map[string]string{}}
+	r := renames{oldWords: vocabulary(before), newWords: vocabulary(now), to: map[string]string{},
+		from: map[string]string{}}
 	return r.removeRenamed(all, removedUnits)
 }
 
@@ -260,7 +261,8 @@ func addUsers(units, all []unit) []unit {
 	}
 	for i := 0; i < len(units); i++ { // it grows
 		for _, name := range units[i].declares {
-			users := slices.DeleteFunc(slices.Clone(folders[path.Dir(units[i].file)]), func(u unit) bool { return !u.hasWord(name) })
+			users := slices.DeleteFunc(slices.Clone(folders[path.Dir(units[i].file)]),
+				func(u unit) bool { return !u.hasWord(name) })
 			if len(users) > userLimit {
 				continue
 			}

@@ -15,8 +15,8 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// Entry is all that the programs need of one protocol. Protocol and Scheme must be set: all else may stay empty, and the
-// commands that need it say then that they do not work with the protocol. It is not changed once it is in use, and
+// Entry is all that the programs need of one protocol. Protocol and Scheme must be set: all else may stay empty, and
+// the commands that need it say then that they do not work with the protocol. It is not changed once it is in use, and
 // safe for concurrent use.
 type Entry struct {
 	*conformance.Suite
@@ -48,8 +48,8 @@ type Entry struct {
 	// tables. Extension is the name of a Peer that WithExtension has returned.
 	Extensions map[string]func() *Entry
 	Extension  string
-	// ExtensionVerbs are the verbs of an extension, of which MissingVerbs returns those that a server does not have. The checks of a
-	// verb are in the folder of its name.
+	// ExtensionVerbs are the verbs of an extension, of which MissingVerbs returns those that a server does not have. The
+	// checks of a verb are in the folder of its name.
 	ExtensionVerbs []string
 	MissingVerbs   func(ctx context.Context, nc net.Conn, password string, timeout time.Duration) []string
 	// Batches is the extension whose servers take several jobs in one command, PUSHB; empty: there is none.
@@ -88,7 +88,8 @@ type Entry struct {
 	) (name, version string, err error)
 	// ProcessInfo returns what a server reports about the process that serves. Nil: servers report nothing.
 	ProcessInfo func(ctx context.Context, nc net.Conn, password string, timeout time.Duration) (target.ProcessInfo, error)
-	// ProbeLine is a command that every server answers right behind its greeting, whatever the answer is; empty: there is none.
+	// ProbeLine is a command that every server answers right behind its greeting, whatever the answer is; empty: there is
+	// none.
 	ProbeLine string
 	// Advice returns what to do about something that Identify does not take for a server, given its error. Nil: there is
 	// nothing special to say.

@@ -193,7 +193,8 @@ func doubleFWP(c DoubleConfig) (*Double, error) {
 }
 
 // fwpProcessInfo returns what INFO says about the process of a server. Its contents are not laid down.
-func fwpProcessInfo(ctx context.Context, nc net.Conn, password string, timeout time.Duration) (target.ProcessInfo, error) {
+func fwpProcessInfo(ctx context.Context, nc net.Conn, password string, timeout time.Duration) (target.ProcessInfo,
+	error) {
 	start := time.Now()
 	info, err := fwpscript.Info(ctx, nc, password, timeout)
 	if err != nil {

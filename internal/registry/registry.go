@@ -58,7 +58,8 @@ func Lookup(name string) (*Entry, error) {
 			return p, nil
 		}
 	}
-	suggestion := cmp.Or(text.DidYouMean(text.Candidates(name, Names())...), "the protocols are "+strings.Join(Names(), " and "))
+	suggestion := cmp.Or(text.DidYouMean(text.Candidates(name, Names())...),
+		"the protocols are "+strings.Join(Names(), " and "))
 	return nil, fmt.Errorf("unknown protocol %q; %s", name, suggestion)
 }
 

@@ -53,7 +53,8 @@ func workqEntry() *Entry {
 }
 
 // workqProcessInfo returns when the process of a server was started, as inspect says it.
-func workqProcessInfo(ctx context.Context, nc net.Conn, _ string, timeout time.Duration) (m target.ProcessInfo, err error) {
+func workqProcessInfo(ctx context.Context, nc net.Conn, _ string, timeout time.Duration) (m target.ProcessInfo,
+	err error) {
 	defer nc.Close()
 	deadline, _ := ctx.Deadline()
 	if limit := time.Now().Add(timeout); deadline.IsZero() || limit.Before(deadline) {

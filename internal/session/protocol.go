@@ -31,12 +31,13 @@ type Message struct {
 
 	// Lapse is a breach of the grammar that leaves no doubt what the message is and where it ends, or an answer of a kind
 	// that its command does not have and whose meaning is certain: the message is then what it means, and the rule begins
-	// with [ForeignReply]. It is nil if there is none. Only a Reader that reads on has such messages, see [Config.ReadsOn].
+	// with [ForeignReply]. It is nil if there is none. Only a Reader that reads on has such messages, see
+	// [Config.ReadsOn].
 	Lapse *SyntaxError
 }
 
-// ImpossibleReply begins the Rule of a Lapse in which an answer is of another kind than those of its command: the verb of
-// the command follows.
+// ImpossibleReply begins the Rule of a Lapse in which an answer is of another kind than those of its command: the verb
+// of the command follows.
 const ImpossibleReply = "foreign-reply:"
 
 // size is the number of bytes that the message keeps in memory.

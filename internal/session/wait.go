@@ -76,8 +76,8 @@ func (c *Conn) receive(ctx context.Context, deadline time.Time) bool {
 	}
 }
 
-// receiveFirst prefers what was received already to the end of the wait. There is no timer behind a wait that is over at once:
-// most are, and in virtual time several goroutines that poll such timers crash the race detector
+// receiveFirst prefers what was received already to the end of the wait. There is no timer behind a wait that is over
+// at once: most are, and in virtual time several goroutines that poll such timers crash the race detector
 // (https://go.dev/issue/78156).
 func (c *Conn) receiveFirst(ctx context.Context, deadline time.Time) (r Received, ok bool) {
 	select {

@@ -57,7 +57,8 @@ func (s *Server) revive(ctx context.Context) error {
 	if !s.Can(Start) {
 		return nil
 	}
-	for until := time.Now().Add(restartTimeout); !s.isOurs() && time.Now().Before(until) && machine.Sleep(ctx, lookPause); {
+	for until := time.Now().Add(restartTimeout); !s.isOurs() && time.Now().Before(until) &&
+		machine.Sleep(ctx, lookPause); {
 		if s.serves(ctx) == nil {
 			return nil
 		}

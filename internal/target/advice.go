@@ -27,7 +27,8 @@ func (a Address) Advice(err error, others ...Scheme) string {
 		if a.Protocol != "" {
 			fallback = findScheme(a.Protocol, others).Port + " unless configured otherwise"
 		}
-		return fmt.Sprintf("nothing listens there"+a.severalAddresses()+": is the server running, and is %s the port on which it "+
+		return fmt.Sprintf("nothing listens there"+a.severalAddresses()+": is the server running, and is %s the port on "+
+			"which it "+
 			"takes jobs (%s)?",
 			a.Port, fallback)
 	}

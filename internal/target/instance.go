@@ -15,8 +15,8 @@ import (
 // dyingTime is how long a process may take to end after its port refuses connections: it may print a trace meanwhile.
 const dyingTime = 5 * time.Second
 
-// EndReport says how the server's process has ended although nothing asked it to, and what it printed last; nothing if it
-// has not. A process that no longer serves connections gets a few seconds to end.
+// EndReport says how the server's process has ended although nothing asked it to, and what it printed last; nothing if
+// it has not. A process that no longer serves connections gets a few seconds to end.
 func (i *StartedServer) EndReport() string {
 	ctx, cancel := context.WithTimeout(context.Background(), dyingTime)
 	defer cancel()

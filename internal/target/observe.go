@@ -19,8 +19,8 @@ import (
 type Probe struct {
 	// Ready asks on a new connection whether the server serves; nil: it does if it accepts connections.
 	Ready func(ctx context.Context, s *Server) error
-	// Command is a command that every server answers on a connection on which it has greeted, whatever its answer is; empty:
-	// there is none.
+	// Command is a command that every server answers on a connection on which it has greeted, whatever its answer is;
+	// empty: there is none.
 	Command string
 	// ProcessInfo asks since when the server runs; nil: it does not say.
 	ProcessInfo func(ctx context.Context, s *Server) (ProcessInfo, error)
@@ -151,8 +151,8 @@ func (o *observer) awaitConnEnd(ctx context.Context, patience time.Duration) boo
 	return false
 }
 
-// isDown reports whether an error of serves means that nothing serves: no connection is accepted, or one that a forwarder
-// accepted ends at once.
+// isDown reports whether an error of serves means that nothing serves: no connection is accepted, or one that a
+// forwarder accepted ends at once.
 func isDown(err error) bool {
 	return err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) &&
 		(isDial(err) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE))

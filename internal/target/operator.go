@@ -14,8 +14,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/input"
 )
 
-// Action is something that is done to a server or to one of its workers, by its operator or as a disruption. Its value is
-// the word of scripts, files and flags.
+// Action is something that is done to a server or to one of its workers, by its operator or as a disruption. Its value
+// is the word of scripts, files and flags.
 type Action string
 
 // The actions. Quiet and Terminate are about a worker: its next BEAT is answered with that

@@ -67,7 +67,8 @@ func (s *Secrets) Merge(other *Secrets) *Secrets {
 	case other == nil:
 		return s
 	}
-	return &Secrets{slices.Concat(s.forms, other.forms), slices.Concat(s.patterns, other.patterns), s.hasHash || other.hasHash}
+	return &Secrets{slices.Concat(s.forms, other.forms), slices.Concat(s.patterns, other.patterns), s.hasHash ||
+		other.hasHash}
 }
 
 // The places of secrets. Where a conversation is quoted once more, backslashes stand before the quotation marks; there
@@ -140,8 +141,8 @@ func RedactCommand(command string) string {
 	})
 }
 
-// SinglePassword returns the password in a file, and an error if there is another one, which is from a place such as "in
-// the URL".
+// SinglePassword returns the password in a file, and an error if there is another one, which is from a place such as
+// "in the URL".
 func SinglePassword(other, from, file string) (string, error) {
 	if other != "" {
 		return "", fmt.Errorf("there are two passwords: one %s, and one from --password-file", from)

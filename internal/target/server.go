@@ -94,8 +94,8 @@ func (g *goodbye) Close() error {
 	return g.Conn.Close()
 }
 
-// ReachedAddresses are the addresses of a name to which connections were opened. Its methods may be called by many goroutines at
-// once, and on nil, where they do nothing.
+// ReachedAddresses are the addresses of a name to which connections were opened. Its methods may be called by many
+// goroutines at once, and on nil, where they do nothing.
 type ReachedAddresses struct {
 	mu  sync.Mutex
 	all []netip.Addr

@@ -10,8 +10,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/machine"
 )
 
-// ServingProcess is what is known of the process that serves at the address of a server. It tells the server of one moment
-// from that of a later one. The zero value knows nothing.
+// ServingProcess is what is known of the process that serves at the address of a server. It tells the server of one
+// moment from that of a later one. The zero value knows nothing.
 type ServingProcess struct {
 	instance instance
 	mark     ProcessInfo
@@ -77,8 +77,8 @@ func (i *StartedServer) isOccupied(ctx context.Context) bool {
 	}
 }
 
-// checkAlive returns an error if the command ended although something serves: that is not what it started. If that is one of
-// its processes, the command is alive; else it gets a moment to end.
+// checkAlive returns an error if the command ended although something serves: that is not what it started. If that is
+// one of its processes, the command is alive; else it gets a moment to end.
 func (i *StartedServer) checkAlive(ctx context.Context) error {
 	at, err := net.ResolveTCPAddr("tcp", i.Server.Address.HostPort())
 	if err != nil {

@@ -138,8 +138,8 @@ func (s *starts) firstTime() time.Duration {
 	return s.first
 }
 
-// isWorthReport reports whether a wait is worth a line: it is longer than twice that for the first server, and there was no
-// line a moment ago.
+// isWorthReport reports whether a wait is worth a line: it is longer than twice that for the first server, and there
+// was no line a moment ago.
 func (s *starts) isWorthReport(waited time.Duration) bool {
 	if s == nil {
 		return true

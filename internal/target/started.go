@@ -11,8 +11,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/machine"
 )
 
-// StartedServer is a server that a [Starter] started. It is the [Operator] of its Server, which sees to it that what is done
-// takes effect. Its methods may be called by many goroutines at once.
+// StartedServer is a server that a [Starter] started. It is the [Operator] of its Server, which sees to it that what is
+// done takes effect. Its methods may be called by many goroutines at once.
 type StartedServer struct {
 	Server Server
 
@@ -229,10 +229,12 @@ func (i *StartedServer) stop(ctx context.Context, action Action) error {
 	i.running.end(action != Stop || timedOut)
 	switch {
 	case timedOut:
-		return &UnseenError{Action: action, Reason: fmt.Sprintf("the server did not stop: the command of --control ended, and "+
-			"that of --start still ran after %v", effectTimeout), Output: i.output.lines(), Advice: launcherAdvice}
+		return &UnseenError{Action: action,
+			Reason: fmt.Sprintf("the server did not stop: the command of --control ended, and "+
+				"that of --start still ran after %v", effectTimeout), Output: i.output.lines(), Advice: launcherAdvice}
 	case action == Stop && i.running.Code() == killedCode:
-		return &UnseenError{Action: action, Reason: fmt.Sprintf("it did not end within %v of SIGTERM, and was killed", stopGrace),
+		return &UnseenError{Action: action, Reason: fmt.Sprintf("it did not end within %v of SIGTERM, and was killed",
+			stopGrace),
 			Output: i.output.lines(), Advice: "an orderly stop was not tested; if a shell runs the server, write `exec` " +
 				"in front of it, so that it gets the signal"}
 	}

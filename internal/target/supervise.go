@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// RunningProgram is a program that runs below a supervisor: a process of its own which ends the program and everything that it
-// started when it is asked to, or when this process has ended for any reason. Its methods may be called by many
+// RunningProgram is a program that runs below a supervisor: a process of its own which ends the program and everything
+// that it started when it is asked to, or when this process has ended for any reason. Its methods may be called by many
 // goroutines at once.
 type RunningProgram struct {
 	pid       int
@@ -108,8 +108,8 @@ func (r *RunningProgram) hear(pipe *os.File) {
 	}
 }
 
-// Leftovers returns the processes that still ran when the program had ended by itself, and were killed: those that it had
-// started. It may be called when it is over; on other systems than Linux it returns nothing.
+// Leftovers returns the processes that still ran when the program had ended by itself, and were killed: those that it
+// had started. It may be called when it is over; on other systems than Linux it returns nothing.
 func (r *RunningProgram) Leftovers() []int { return r.leftovers }
 
 // Descendants returns the processes that run now: the program, and what it has started. On other systems than Linux it
@@ -276,8 +276,8 @@ func (l *lastLines) finish() {
 	}
 }
 
-// linesBetween returns what was printed from one time to another, in few lines: the first reason, if one was given, else the
-// last lines.
+// linesBetween returns what was printed from one time to another, in few lines: the first reason, if one was given,
+// else the last lines.
 func (l *lastLines) linesBetween(from, to time.Time) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -25,7 +25,8 @@ func (d *dispatcher) isHeld() bool {
 	return d.backlogLimit > 0 && d.shard.shared.backlog.Load() >= d.backlogLimit
 }
 
-// removeWaiting books that a job waits no more: it was fetched, or refused, or is in doubt. A producer that is held may push.
+// removeWaiting books that a job waits no more: it was fetched, or refused, or is in doubt. A producer that is held may
+// push.
 func (d *dispatcher) removeWaiting(now time.Duration) {
 	if d.backlogLimit == 0 {
 		return

@@ -54,8 +54,8 @@ func (p *pulse) note(now time.Duration) {
 	p[second%int64(len(p))] = second
 }
 
-// countSeconds returns how many whole seconds between two times are known to have replies. Times that are more than a minute
-// ago are forgotten.
+// countSeconds returns how many whole seconds between two times are known to have replies. Times that are more than a
+// minute ago are forgotten.
 func (p *pulse) countSeconds(from, to time.Duration) (n int) {
 	first := int64((from+time.Second-1)/time.Second) + 1
 	for second := first; second <= int64(to/time.Second); second++ {
@@ -96,7 +96,8 @@ func (d *duty) bookOverdue(now time.Duration) {
 func (c *conn) bookNoReply(now time.Duration) {
 	s, wait := c.shard, now-c.command.sent
 	seconds := int(wait / time.Second)
-	if c.phase != phaseBusy || wait < minSilence || s.longestService > wait/maxSlowness || !s.shared.isCalm(c.command.sent) ||
+	if c.phase != phaseBusy || wait < minSilence || s.longestService > wait/maxSlowness ||
+		!s.shared.isCalm(c.command.sent) ||
 		s.pulse.countSeconds(c.command.sent, now) < seconds/2 {
 		return
 	}
@@ -121,7 +122,8 @@ const closingLimit = 10_000
 func (d *duty) noteServerClose(now time.Duration) {
 	w, c := d.worker, d.shard
 	isServed := d.repliedAt > d.openedAt && d.failures == 0
-	if !isServed || w.stops() || w.state != wire.Working || now-max(w.latestBeat, d.openedAt) > maxBeatAge || !c.shared.isCalm(now) ||
+	if !isServed || w.stops() || w.state != wire.Working || now-max(w.latestBeat, d.openedAt) > maxBeatAge ||
+		!c.shared.isCalm(now) ||
 		len(c.closings) == closingLimit {
 		return
 	}
@@ -137,7 +139,10 @@ func (d *duty) noteServerClose(now time.Duration) {
 func (c *Shard) closingBreach() (breach Breach) {
 	for _, end := range c.closings {
 		isOutlived := slices.ContainsFunc(c.conns, func(o *conn) bool { return o.openedAt < end.at && o.repliedAt > end.at })
-		hasNewer := slices.ContainsFunc(c.conns, func(o *conn) bool { return o.openedAt > end.at && o.repliedAt > o.openedAt })
+		hasNewer := slices.ContainsFunc(c.conns, func(o *conn) bool {
+			return o.openedAt > end.at &&
+				o.repliedAt > o.openedAt
+		})
 		if !isOutlived || !hasNewer {
 			continue
 		}

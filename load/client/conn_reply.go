@@ -86,8 +86,8 @@ func (c *conn) keep(in []byte) {
 	c.shard.shared.unfinishedBytes.Add(int64(len(in)))
 }
 
-// handleExtraBytes handles bytes that no command asked for. They break the protocol, except that an error before the first
-// command is a server which refuses the client later than it could: it may have a limit of connections. (AMB-14)
+// handleExtraBytes handles bytes that no command asked for. They break the protocol, except that an error before the
+// first command is a server which refuses the client later than it could: it may have a limit of connections. (AMB-14)
 func (c *conn) handleExtraBytes(now time.Duration, in []byte, breach *wire.BreachError) {
 	if c.isFresh {
 		if _, err := c.readMessage(in); err == nil && c.shard.event.Err != nil {
@@ -151,8 +151,8 @@ func (c *conn) handleReply(now time.Duration, e *wire.Event) {
 	c.decideQuit(now, plan.AtIdle)
 }
 
-// slowDown makes the role wait before its next command, longer after each refusal in a row. It is for commands that only
-// their reply holds back.
+// slowDown makes the role wait before its next command, longer after each refusal in a row. It is for commands that
+// only their reply holds back.
 func (c *conn) slowDown(now time.Duration) {
 	longest := longestPause
 	if !c.shard.shared.isCalm(now) {
@@ -188,8 +188,8 @@ func (c *conn) finish(now time.Duration) {
 	c.role.handleLeave(now)
 }
 
-// handleEnd handles the end of the connection by the server. After goodbye that counts as OK, whether the server closes or
-// resets.
+// handleEnd handles the end of the connection by the server. After goodbye that counts as OK, whether the server closes
+// or resets.
 func (c *conn) handleEnd(now time.Duration, err error) {
 	if c.phase == phaseLeaving {
 		c.recordTiming(measure.End, now)

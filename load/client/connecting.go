@@ -173,7 +173,8 @@ func (c *conn) identify(now time.Duration, out []byte) []byte {
 	return opened
 }
 
-// handleHelloReply handles the reply to hello. Its time begins with the connection, so that it includes a slow greeting.
+// handleHelloReply handles the reply to hello. Its time begins with the connection, so that it includes a slow
+// greeting.
 func (c *conn) handleHelloReply(now time.Duration, e *wire.Event) {
 	switch e.Kind {
 	case wire.Refusal:

@@ -11,8 +11,8 @@ import (
 // earliness is how long before its time a job is early: the clocks of client and server may differ.
 const earliness = time.Second
 
-// bookLateness books how late a job came that has a time, what the server's clock is by the times in the job, and that it
-// came before its time. First says that it is the first delivery; a later one has a time if the server names it.
+// bookLateness books how late a job came that has a time, what the server's clock is by the times in the job, and that
+// it came before its time. First says that it is the first delivery; a later one has a time if the server names it.
 func (w *worker) bookLateness(now time.Duration, p *place, job *plan.Delivery, isFirst bool) {
 	c := w.shard
 	delay := c.jobs.Delay(job.K)

@@ -184,8 +184,8 @@ func (c *Shard) bookSent(now time.Duration, a arrival, producer int) plan.Push {
 	}
 }
 
-// bookPushReply books the reply to the push of an arrival, which belongs to the window in which it was due. It was refused if
-// there is an error.
+// bookPushReply books the reply to the push of an arrival, which belongs to the window in which it was due. It was
+// refused if there is an error.
 func (c *Shard) bookPushReply(a arrival, err error) outcome {
 	if err != nil {
 		c.ledger.BookRefusal(a.k)

@@ -55,8 +55,8 @@ func (w *worker) accept(now time.Duration, p *place, job plan.Delivery) {
 	}
 }
 
-// intendedTime returns when the push of a job was due. Its time counts from the first arrival, because the process that has
-// pushed it may be another one; a job that was pushed beforehand was due before the load.
+// intendedTime returns when the push of a job was due. Its time counts from the first arrival, because the process that
+// has pushed it may be another one; a job that was pushed beforehand was due before the load.
 func (c *Shard) intendedTime(job plan.Delivery) time.Duration {
 	if job.K < c.work.Prefill {
 		return 0
@@ -73,8 +73,8 @@ func (c *Shard) sentAt(p *place) time.Duration {
 	return p.intended
 }
 
-// bookAltered books a job that is not as it was pushed. A job of this run is accepted, so that its queue is left empty. A
-// job of another client is reported as failed, so that the server keeps it.
+// bookAltered books a job that is not as it was pushed. A job of this run is accepted, so that its queue is left empty.
+// A job of another client is reported as failed, so that the server keeps it.
 func (w *worker) bookAltered(now time.Duration, p *place, job plan.Delivery, err error) {
 	addFinding := w.shard.ledger.Foreign
 	wrongErr, isWrong := errors.AsType[*plan.WrongError](err)

@@ -41,11 +41,12 @@ type Status struct {
 
 	results.ClientCounts // of the account of the jobs
 
-	HeldJobs       int   `join:"sum"` // jobs that the workers have
-	IsDrained      bool  // every worker that may fetch has found nothing, since Drain
-	DrainedWorkers int   `join:"sum"` // how many those are
-	Waits          bool  // since Drain: every worker that may fetch has found nothing, or waits for a job to come
-	RepeatedAcks   int64 `join:"sum"` // jobs whose ack was sent twice and refused the second time: the first may have arrived
+	HeldJobs       int  `join:"sum"` // jobs that the workers have
+	IsDrained      bool // every worker that may fetch has found nothing, since Drain
+	DrainedWorkers int  `join:"sum"` // how many those are
+	Waits          bool // since Drain: every worker that may fetch has found nothing, or waits for a job to come
+	// jobs whose ack was sent twice and refused the second time: the first may have arrived
+	RepeatedAcks int64 `join:"sum"`
 }
 
 // Times returns the times that the protocol sets.
@@ -69,8 +70,8 @@ func (c *Shard) Status() Status {
 // answerLimit is how long a server may take to answer a fetch if there is a job, at least.
 const answerLimit = 100 * time.Millisecond
 
-// findsNothing reports whether a worker has found its queues empty since the drain began: a fetch came back empty, or it waits
-// in a fetch that a job in one of them would have answered by now.
+// findsNothing reports whether a worker has found its queues empty since the drain began: a fetch came back empty, or
+// it waits in a fetch that a job in one of them would have answered by now.
 func (w *worker) findsNothing(now time.Duration) bool {
 	c := w.shard
 	if w.isPassive || w.isDrained || w.state != wire.Working {

@@ -30,7 +30,8 @@ func unaskedBreach(in []byte) *wire.BreachError {
 func surplusBreach(verb string, in []byte) *wire.BreachError {
 	detail := " the server sent " + wire.Quote(in)
 	if verb == "" {
-		return &wire.BreachError{Breach: wire.UnaskedBytes, Description: "after its greeting" + detail + ", without a command"}
+		return &wire.BreachError{Breach: wire.UnaskedBytes, Description: "after its greeting" + detail +
+			", without a command"}
 	}
 	return &wire.BreachError{Verb: verb, Breach: wire.ExtraReply, Description: "after the reply to " + verb + detail}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/fwpsuite/fwp/load/measure"
 )
 
-// hangMargin is how much longer than the protocol sets a fetch must have waited to count as one without a reply. Before,
-// it may have waited for a job on an empty queue.
+// hangMargin is how much longer than the protocol sets a fetch must have waited to count as one without a reply.
+// Before, it may have waited for a job on an empty queue.
 const hangMargin = 500 * time.Millisecond
 
 // endWait records the command in flight, whose reply is waited for no longer: it counts with the time that it has
@@ -57,8 +57,8 @@ func (c *conn) endWait(now time.Duration) {
 	}
 }
 
-// WaitingSince returns since when a reply is due, or the connection for a command, the longest time; 0 if none is. A fetch may
-// wait on an empty queue for as long as the protocol lets it. It looks at each connection.
+// WaitingSince returns since when a reply is due, or the connection for a command, the longest time; 0 if none is. A
+// fetch may wait on an empty queue for as long as the protocol lets it. It looks at each connection.
 func (c *Shard) WaitingSince(now time.Duration) (since time.Duration) {
 	for _, conn := range c.conns {
 		if at := conn.waitingSince(now); at > 0 && (since == 0 || at < since) {

@@ -173,8 +173,8 @@ func (w *worker) bookReturnable(p *place) {
 	}
 }
 
-// enterState enters the state that the reply to a heartbeat orders. Jobs that a terminating worker has not done in time are
-// reported as failed.
+// enterState enters the state that the reply to a heartbeat orders. Jobs that a terminating worker has not done in time
+// are reported as failed.
 func (w *worker) enterState(now time.Duration, s wire.State) {
 	if s <= w.state {
 		return

@@ -35,7 +35,8 @@ var keys = []key{
 		d.Action, err = parseAction(text)
 		return err
 	}},
-	{"for", []target.Action{target.Kill, target.KillServer, target.Restart, target.Pause, target.Partition, target.Slow, target.Fill},
+	{"for", []target.Action{target.Kill, target.KillServer, target.Restart, target.Pause, target.Partition, target.Slow,
+		target.Fill},
 		func(d *Disruption, text string) error { return duration(&d.Length, text, time.Millisecond) }},
 	{"direction", []target.Action{target.Partition}, func(d *Disruption, text string) error {
 		i := slices.Index(directions, text)
@@ -46,10 +47,19 @@ var keys = []key{
 		}
 		return nil
 	}},
-	{"delay", []target.Action{target.Slow}, func(d *Disruption, text string) error { return duration(&d.Link.Delay, text, 0) }},
-	{"jitter", []target.Action{target.Slow}, func(d *Disruption, text string) error { return duration(&d.Link.Jitter, text, 0) }},
+	{"delay", []target.Action{target.Slow}, func(d *Disruption,
+		text string) error {
+		return duration(&d.Link.Delay, text, 0)
+	}},
+	{"jitter", []target.Action{target.Slow}, func(d *Disruption,
+		text string) error {
+		return duration(&d.Link.Jitter, text, 0)
+	}},
 	{"rate", []target.Action{target.Slow}, func(d *Disruption, text string) error { return bytes(&d.Link.Rate, text) }},
-	{"segment", []target.Action{target.Slow}, func(d *Disruption, text string) error { return bytes(&d.Link.Segment, text) }},
+	{"segment", []target.Action{target.Slow}, func(d *Disruption,
+		text string) error {
+		return bytes(&d.Link.Segment, text)
+	}},
 }
 
 // problem returns what is wrong, without its place.

@@ -23,8 +23,8 @@ const (
 	rateShare  = 0.9
 )
 
-// Span is a disruption between two others. Since is when the one before it had ended, or the load began; NextBegin is when
-// the next one began, or the load ended.
+// Span is a disruption between two others. Since is when the one before it had ended, or the load began; NextBegin is
+// when the next one began, or the load ended.
 type Span struct{ PreviousEnd, Begin, End, NextBegin time.Duration }
 
 // Recovery returns how long after the end of a disruption the first command was served, and how long after it the rate

@@ -83,8 +83,9 @@ func New() *Ledger {
 	return l
 }
 
-// BookSent books that the push of job k is sent at the time at. It must be called before the server can have read the push,
-// and be followed by exactly one of BookPush, BookRefusal and BookDoubt. k is 0 or more, and may leave out numbers.
+// BookSent books that the push of job k is sent at the time at. It must be called before the server can have read the
+// push, and be followed by exactly one of BookPush, BookRefusal and BookDoubt. k is 0 or more, and may leave out
+// numbers.
 func (l *Ledger) BookSent(k int64, at time.Duration) {
 	c := l.find(k)
 	if c == nil {
@@ -141,8 +142,8 @@ func (l *Ledger) BookDoubt(k int64) {
 	}
 }
 
-// BookDelivery books that a worker got job k from the queue with that index (negative if it is not known), and returns the
-// kind of the delivery.
+// BookDelivery books that a worker got job k from the queue with that index (negative if it is not known), and returns
+// the kind of the delivery.
 func (l *Ledger) BookDelivery(k int64, queue int) Kind {
 	c := l.find(k)
 	if c == nil || k > l.last.Load() {
@@ -184,8 +185,8 @@ func (l *Ledger) BookAck(k int64) {
 	}
 }
 
-// BookFail books that a fail of job k was confirmed, and whether the job will be delivered again. If it will, BookReturnable
-// must have been called before the fail was sent.
+// BookFail books that a fail of job k was confirmed, and whether the job will be delivered again. If it will,
+// BookReturnable must have been called before the fail was sent.
 func (l *Ledger) BookFail(k int64, willReturn bool) {
 	c := l.find(k)
 	if c == nil {
@@ -201,8 +202,8 @@ func (l *Ledger) BookFail(k int64, willReturn bool) {
 	}
 }
 
-// BookReturnable books that the server may deliver job k again from now on: a fail that leaves retries is about to be sent,
-// an ack or fail got no reply, the worker's connection has ended, or the reservation has run out.
+// BookReturnable books that the server may deliver job k again from now on: a fail that leaves retries is about to be
+// sent, an ack or fail got no reply, the worker's connection has ended, or the reservation has run out.
 func (l *Ledger) BookReturnable(k int64) {
 	if c := l.find(k); c != nil {
 		c.apply(k%chunkJobs, reportReturn)
@@ -233,8 +234,8 @@ func (l *Ledger) BookDenial(k int64) {
 	}
 }
 
-// bookRefusedDelivery is called by BookRefusal or by BookDelivery, or by both if they race. The one that clears the bit books
-// the finding.
+// bookRefusedDelivery is called by BookRefusal or by BookDelivery, or by both if they race. The one that clears the bit
+// books the finding.
 func (l *Ledger) bookRefusedDelivery(c *chunk, k int64) {
 	if c.refused.Load().clear(k % chunkJobs) {
 		l.addFinding(Finding{Flaw: RefusedJob, K: k, Description: "refused and delivered nevertheless"})

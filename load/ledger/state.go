@@ -29,14 +29,19 @@ const (
 
 // transitions is the table of the package's documentation.
 var transitions = [reportCount][stateCount]state{
-	reportDelivery:  {stateUnseen: stateHeld, stateHeld: stateHeld, stateReturnable: stateHeld, stateSettled: stateSettled},
-	reportReturn:    {stateUnseen: stateUnseen, stateHeld: stateReturnable, stateReturnable: stateReturnable, stateSettled: stateSettled},
-	reportFinalFail: {stateUnseen: stateUnseen, stateHeld: stateSettled, stateReturnable: stateSettled, stateSettled: stateSettled},
-	reportAck:       {stateUnseen: stateUnseen, stateHeld: stateSettled, stateReturnable: stateSettled, stateSettled: stateSettled},
+	reportDelivery: {stateUnseen: stateHeld, stateHeld: stateHeld, stateReturnable: stateHeld,
+		stateSettled: stateSettled},
+	reportReturn: {stateUnseen: stateUnseen, stateHeld: stateReturnable, stateReturnable: stateReturnable,
+		stateSettled: stateSettled},
+	reportFinalFail: {stateUnseen: stateUnseen, stateHeld: stateSettled, stateReturnable: stateSettled,
+		stateSettled: stateSettled},
+	reportAck: {stateUnseen: stateUnseen, stateHeld: stateSettled, stateReturnable: stateSettled,
+		stateSettled: stateSettled},
 }
 
 // kinds has the kind of a delivery by the state before it.
-var kinds = [stateCount]Kind{stateUnseen: FirstDelivery, stateHeld: Duplicate, stateReturnable: Redelivery, stateSettled: DeliveryAfterEnd}
+var kinds = [stateCount]Kind{stateUnseen: FirstDelivery, stateHeld: Duplicate, stateReturnable: Redelivery,
+	stateSettled: DeliveryAfterEnd}
 
 // Kind is the kind of a delivery.
 type Kind uint8

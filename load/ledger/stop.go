@@ -44,8 +44,8 @@ func (l *Ledger) BookRestart() {
 	l.stops.kills.CompareAndSwap(math.MaxInt64, last)
 }
 
-// EndReservations books that every reservation has ended whose fetch has no reply, and that its job was delivered again if it
-// had one: no fetch excuses a missing job any more.
+// EndReservations books that every reservation has ended whose fetch has no reply, and that its job was delivered again
+// if it had one: no fetch excuses a missing job any more.
 func (l *Ledger) EndReservations() { l.stops.noReservations.Store(true) }
 
 // NotReturned goes through the jobs of which a report was refused, that may be delivered again and were not, in

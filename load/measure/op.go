@@ -75,13 +75,15 @@ const (
 	ToFetched Flow = iota
 	// ToAcked ends when the ack is confirmed.
 	ToAcked
-	// DeliveryLateness is no part of it: how long after its time a job was delivered that has one, by a delay or for its next try.
+	// DeliveryLateness is no part of it: how long after its time a job was delivered that has one, by a delay or for its
+	// next try.
 	DeliveryLateness
 	// Flows is how many there are.
 	Flows
 )
 
-var flowNames = text.NewEnum("flow", map[Flow]string{ToFetched: "job.fetched", ToAcked: "job.acked", DeliveryLateness: "job.late"})
+var flowNames = text.NewEnum("flow", map[Flow]string{ToFetched: "job.fetched", ToAcked: "job.acked",
+	DeliveryLateness: "job.late"})
 
 // String is the name in logs, thresholds and reports: "job.fetched", "job.acked" or "job.late".
 func (f Flow) String() string { return flowNames.String(f) }

@@ -67,8 +67,8 @@ func (r *Recorder) Span(op Op, from, until time.Duration) {
 	figures.times[Response].record(difference(until, from))
 }
 
-// RecordUnanswered records a command that has got no reply until it was given up: its service and response time would have
-// been longer.
+// RecordUnanswered records a command that has got no reply until it was given up: its service and response time would
+// have been longer.
 func (r *Recorder) RecordUnanswered(op Op, t Timing) {
 	if !r.window.Holds(t.Intended) {
 		return
@@ -111,8 +111,8 @@ func (r *Recorder) Queue(i int, intended, now time.Duration) {
 	}
 }
 
-// RecordUnansweredJob records that a job, whose push was intended for the time intended, had not reached the end of f when
-// that was waited for no longer: its push, or its ack, had no reply.
+// RecordUnansweredJob records that a job, whose push was intended for the time intended, had not reached the end of f
+// when that was waited for no longer: its push, or its ack, had no reply.
 func (r *Recorder) RecordUnansweredJob(f Flow, intended, now time.Duration) {
 	if r.window.Holds(intended) {
 		r.current().flows[f].recordWait(difference(now, intended))
@@ -123,8 +123,8 @@ func (r *Recorder) RecordUnansweredJob(f Flow, intended, now time.Duration) {
 // make a failing server look fast.
 func (r *Recorder) Error(op Op, kind ErrorKind) { r.current().ensureOp(op).errors[kind]++ }
 
-// RecordUnserved records an arrival that no connection has taken until now, the end of the load. Its response time would have
-// been longer, and so would be the flows that begin with it.
+// RecordUnserved records an arrival that no connection has taken until now, the end of the load. Its response time
+// would have been longer, and so would be the flows that begin with it.
 func (r *Recorder) RecordUnserved(op Op, intended, now time.Duration) {
 	if !r.window.Holds(intended) {
 		return

@@ -48,7 +48,8 @@ const unansweredSuffix = ".unanswered"
 
 // ParseSeries returns the series with that tag. Any op will do: a log may be one of another protocol.
 func ParseSeries(tag string) (s Series, ok bool) {
-	if prefix, hasSuffix := strings.CutSuffix(tag, unansweredSuffix); hasSuffix && !strings.HasSuffix(prefix, unansweredSuffix) {
+	if prefix, hasSuffix := strings.CutSuffix(tag, unansweredSuffix); hasSuffix &&
+		!strings.HasSuffix(prefix, unansweredSuffix) {
 		s, ok = ParseSeries(prefix)
 		return s.Unanswered(), ok
 	}

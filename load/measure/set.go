@@ -168,8 +168,8 @@ func (s *Set) Unserved(op Op) int64 { return s.figures(op).times[Response].unser
 // Done returns how many commands of the kind were recorded: replied to, without an error, and intended for the window.
 func (s *Set) Done(op Op) int64 { return s.Count(SeriesOf(op, Service)) }
 
-// OutsideWindow returns how many commands were replied to, without an error, and not recorded: intended for a time outside of
-// the window.
+// OutsideWindow returns how many commands were replied to, without an error, and not recorded: intended for a time
+// outside of the window.
 func (s *Set) OutsideWindow(op Op) int64 { return s.figures(op).outsideWindow }
 
 // Errors returns how many commands of the kind ended in that way, in the window or not.

@@ -51,7 +51,8 @@ func ParseShare(text string) (float64, error) {
 	}
 	x, err := parseFloat(digits, 0, scale, "")
 	if err != nil {
-		return 0, newProblem(text, "is not a valid share", "a share from 0 to 1, or from 0% to 100%", "write it as in 0.05 or 5%")
+		return 0, newProblem(text, "is not a valid share", "a share from 0 to 1, or from 0% to 100%",
+			"write it as in 0.05 or 5%")
 	}
 	return x / scale, nil
 }

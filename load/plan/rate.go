@@ -65,7 +65,8 @@ func parseStage(text string) (Stage, error) {
 	fail := func(err error) (Stage, error) { return Stage{}, err }
 	length, rates, found := strings.Cut(text, ":")
 	if !found {
-		return fail(newProblem(text, "is not a valid stage", "a duration, a colon and a rate", "write stages as in "+stageExample))
+		return fail(newProblem(text, "is not a valid stage", "a duration, a colon and a rate",
+			"write stages as in "+stageExample))
 	}
 	duration, err := ParseDuration(length)
 	if err != nil {

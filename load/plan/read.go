@@ -93,7 +93,8 @@ func (j *Jobs) compare(p *parts, a *arguments, d *Delivery) error {
 	case a.k != k:
 		return wrongPart("args", fmt.Sprintf("the args are from job %d, and this is job %d", a.k, k))
 	case !j.isPadding(a.padding, k):
-		return wrongPart("args", fmt.Sprintf("the padding of %d bytes differs from the %d bytes that were pushed", len(a.padding),
+		return wrongPart("args", fmt.Sprintf("the padding of %d bytes differs from the %d bytes that were pushed",
+			len(a.padding),
 			j.PayloadOf(k)))
 	case a.integer != integerOf(k) && j.hasInteger:
 		return wrongPart("args", fmt.Sprintf("the integer %d came as %d", integerOf(k), a.integer))

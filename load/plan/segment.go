@@ -6,8 +6,8 @@ import (
 )
 
 // Segment is one of Count parts of a load, Index from 0, each of which is put on the server by a generator of its own:
-// arrival k of the plan, and job k of a closed loop or of the prefill, belong to the segment with Index k mod Count. All
-// segments together are the load. The zero value is the whole load.
+// arrival k of the plan, and job k of a closed loop or of the prefill, belong to the segment with Index k mod Count.
+// All segments together are the load. The zero value is the whole load.
 type Segment struct{ Index, Count int }
 
 // maxSegments bounds the parts of a load.
@@ -29,9 +29,10 @@ func ParseSegment(text string) (Segment, error) {
 			return Segment{Index: int(place - from), Count: int(parts)}, nil
 		}
 	}
-	return Segment{}, newProblem(text, "is not a valid segment", fmt.Sprintf("a number and how many segments there are, at "+
-		"most %d",
-		maxSegments), "write 2/4 for the second of four, or @1/4, counted from 0")
+	return Segment{}, newProblem(text, "is not a valid segment",
+		fmt.Sprintf("a number and how many segments there are, at "+
+			"most %d",
+			maxSegments), "write 2/4 for the second of four, or @1/4, counted from 0")
 }
 
 // String is what ParseSegment reads; empty for the whole load.

@@ -95,7 +95,7 @@ func (w *Workload) loadSettings() []Setting {
 		{"warmup", "time before the measurement", durationValue(&w.Warmup), false},
 		{"seed", "the seed of all random choices", newValue(&w.Seed, "number", parseSeed,
 			func(n uint64) string { return strconv.FormatUint(n, 10) }), false},
-		{"think", "pause of a producer between a reply and its next push, as in 10ms or 5ms-20ms", rangeValue(&w.Think), false},
+		{"think", "pause of a producer between reply and next push, as in 10ms or 5ms-20ms", rangeValue(&w.Think), false},
 		{"backlog", "closed loop: producers pause while this many jobs per worker are queued; 0 means no limit",
 			countValue(&w.Backlog, maxCount), false},
 		{"topology", "connections of a worker: " + strings.Join(kindNames[:], ", "),
@@ -117,7 +117,8 @@ func (w *Workload) loadSettings() []Setting {
 
 func (w *Workload) jobSettings() []Setting {
 	return []Setting{
-		{"payload", "bytes of padding in a job, as in " + sizeExample, newValue(&w.Payload, "size", ParseSize, Size.String), false},
+		{"payload", "bytes of padding in a job, as in " + sizeExample, newValue(&w.Payload, "size", ParseSize, Size.String),
+			false},
 		{"exact_integers", "jobs have an integer above 2^53, which must not be rounded", boolValue(&w.ExactIntegers), false},
 		{"queues", "number of queues; 0 means one for each worker, at most 10, or one for each weight",
 			countValue(&w.Queues.Number, maxQueues), false},
@@ -142,8 +143,8 @@ func (w *Workload) jobSettings() []Setting {
 	}
 }
 
-// positiveValue makes the value of a field whose zero stands for the default: it is written as the empty text, and a zero
-// that was asked for is refused.
+// positiveValue makes the value of a field whose zero stands for the default: it is written as the empty text, and a
+// zero that was asked for is refused.
 func positiveValue[T comparable](field *T, kind string, parse func(string) (T, error), show func(T) string) Value {
 	var zero T
 	read := func(text string) (T, error) {

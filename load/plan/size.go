@@ -60,8 +60,9 @@ func ParseSize(text string) (Size, error) {
 func parseLognormal(text string) (Size, error) {
 	first, second, found := strings.Cut(text, ",")
 	if !found {
-		return Size{}, newProblem("lognormal:"+text, "has only one number", "two numbers: median and sigma", "write it as in "+
-			"lognormal:500,1.2")
+		return Size{}, newProblem("lognormal:"+text, "has only one number", "two numbers: median and sigma",
+			"write it as in "+
+				"lognormal:500,1.2")
 	}
 	median, err := ParseBytes(first)
 	if err != nil {

@@ -73,7 +73,8 @@ func (r *traceReader) readCSV(in io.Reader) error {
 	for isFirst := true; !r.isStopped; isFirst = false {
 		values, err := rows.Read()
 		if parseErr, ok := errors.AsType[*csv.ParseError](err); ok {
-			r.report(parseErr.Line, parseErr.Column, "", parseErr.Err.Error(), "a line of comma-separated values like the first line",
+			r.report(parseErr.Line, parseErr.Column, "", parseErr.Err.Error(),
+				"a line of comma-separated values like the first line",
 				"look at this line")
 			return nil
 		}
@@ -169,7 +170,8 @@ func (r *traceReader) parseTime(text string) (time.Duration, error) {
 		r.start, r.hasDates = moment.Add(at), hasDate
 	}
 	if hasDate != r.hasDates {
-		return 0, newProblem(text, "is not the same kind of time as in the lines before", expected, "use one kind in all lines")
+		return 0, newProblem(text, "is not the same kind of time as in the lines before", expected,
+			"use one kind in all lines")
 	}
 	at = moment.Add(at).Sub(r.start)
 	if at.Abs() > maxDuration {
@@ -184,11 +186,13 @@ func (r *traceReader) nameIndex(name string, column int, list *[]string) (uint16
 		return i, nil
 	}
 	if _, err := parseJobType(name); err != nil {
-		return 0, newProblem(text.Brief(name, 100), "is not a valid name", "1 to 200 bytes of text without control characters",
+		return 0, newProblem(text.Brief(name, 100), "is not a valid name",
+			"1 to 200 bytes of text without control characters",
 			"give it a name, or remove the column")
 	}
 	if len(*list) == maxQueues {
-		return 0, newProblem(name, "exceeds the limit of names", fmt.Sprintf("at most %d names", maxQueues), "remove the column")
+		return 0, newProblem(name, "exceeds the limit of names", fmt.Sprintf("at most %d names", maxQueues),
+			"remove the column")
 	}
 	i := uint16(len(*list))
 	r.names[column][name] = i

@@ -22,8 +22,8 @@ type Workload struct {
 	Rate   Rate   // arrivals a second of an open loop; 0 and no Stages: closed loop
 	Stages Stages // the same in stages, ramps and spikes, warm-up included
 	// Trace is the file of a recorded load, whose arrivals and jobs are those of an open loop at TraceSpeed times their
-	// speed (0 is 1), and TraceData what it holds; see ReadTrace. What the trace says about jobs stands in place of Queues,
-	// JobTypes and Payload. Recorded is no setting.
+	// speed (0 is 1), and TraceData what it holds; see ReadTrace. What the trace says about jobs stands in place of
+	// Queues, JobTypes and Payload. Recorded is no setting.
 	Trace      string
 	TraceSpeed float64
 	TraceData  *Trace

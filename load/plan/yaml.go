@@ -22,8 +22,8 @@ const MaxSource = baseyaml.MaxSource
 // their places, 100 at most; the workload is then as good as it could be read.
 func Parse(file string, source []byte) (Workload, error) { return ParseWith(file, source, ExtraKeys{}) }
 
-// ExtraKeys are keys of a file that are no settings of a workload, and what takes up their values: each item of a sequence
-// by itself.
+// ExtraKeys are keys of a file that are no settings of a workload, and what takes up their values: each item of a
+// sequence by itself.
 type ExtraKeys struct {
 	Keys []string
 	Set  func(key, value string) error
@@ -197,7 +197,8 @@ func (f *yamlFile) value(s Setting, node *yaml.Node) {
 		case item.Kind != yaml.ScalarNode || item.Value == "":
 			hasProblem = fail(item, baseyaml.UnfitError(item, "a single value", "write a single value")) || hasProblem
 		case strings.Contains(item.Value, ","):
-			hasProblem = fail(item, newProblem(item.Value, "has a comma", "one item without a comma", "write two items")) || hasProblem
+			hasProblem = fail(item, newProblem(item.Value, "has a comma", "one item without a comma", "write two items")) ||
+				hasProblem
 		default:
 			hasProblem = fail(item, s.Value.Set(item.Value)) || hasProblem
 			texts = append(texts, item.Value)

@@ -28,12 +28,13 @@ type LoadCapacity struct {
 	Thresholds []string `json:"thresholds"`
 	// Precision is how near Rate and FailedRate were to be, as a share.
 	Precision float64 `json:"precision"`
-	// Rate is the highest rate that held, 0 if none did; IsConfirmed is set if it held in the confirmation as well, which is
-	// a step that lasts for Confirm.
+	// Rate is the highest rate that held, 0 if none did; IsConfirmed is set if it held in the confirmation as well, which
+	// is a step that lasts for Confirm.
 	Rate        float64       `json:"rate_per_s"`
 	IsConfirmed bool          `json:"confirmed"`
 	Confirm     time.Duration `json:"confirm_ns,omitempty"`
-	// WorkersFetched is set if workers fetched in the steps: then Rate is what they acknowledged, and else what was accepted.
+	// WorkersFetched is set if workers fetched in the steps: then Rate is what they acknowledged, and else what was
+	// accepted.
 	WorkersFetched bool `json:"fetched,omitempty"`
 	// FailedRate is the lowest rate that did not hold; 0 if all did.
 	FailedRate float64 `json:"above_per_s,omitempty"`
@@ -100,7 +101,8 @@ func StepOf(l *Load, rate float64) CapacityStep {
 		s.Result, s.Reason = l.invalidStep()
 	case l.AbortReason != "" || l.deadSentence() != "":
 		s.Result, s.Reason = StepFailed, cmp.Or(l.deadSentence(), "ended early: "+l.AbortReason)
-	case code == reports.ExitFindings && l.Rate.IsAchieved() && !slices.ContainsFunc(l.Thresholds, ThresholdResult.isMissedDespiteDelays):
+	case code == reports.ExitFindings && l.Rate.IsAchieved() &&
+		!slices.ContainsFunc(l.Thresholds, ThresholdResult.isMissedDespiteDelays):
 		s.Result, s.Reason = StepLimited, "the generator's delays may be why "+words
 	case code != reports.ExitWell:
 		s.Result, s.Reason = StepFailed, cmp.Or(l.thresholdWords(l.thresholds((*ThresholdResult).isMissed), "missed"), words)
@@ -125,7 +127,8 @@ func (l *Load) invalidStep() (result, reason string) {
 	return StepFailed, l.invalidWords()
 }
 
-// IsDelayed reports whether a run is INVALID only because the generator or its machine delayed what it sent and received.
+// IsDelayed reports whether a run is INVALID only because the generator or its machine delayed what it sent and
+// received.
 func (l *Load) IsDelayed() bool { return l.hasOnlyReasons("late", "saturated", "stolen", "throttled") }
 
 // hasOnlyReasons reports whether a run is INVALID for no other reasons than these.
@@ -182,8 +185,10 @@ func (c *LoadCapacity) Outcome(reports.ExitOptions) reports.Outcome {
 		c.Claims(found, "the target could not be loaded"),
 		reports.NewClaim(reports.ExitLoss, findings > 0,
 			text.Count(findings, "finding")+" in the steps: use fwpbench run at that rate for the details; "+found),
-		reports.NewClaim(reports.ExitInconclusive, c.IsGeneratorLimited, "inconclusive: the generator was the limit; "+found+failure),
-		reports.NewClaim(reports.ExitFindings, c.Rate == 0 && c.FailedRate > 0 && !c.IsGeneratorLimited, "no rate passed"+failure),
+		reports.NewClaim(reports.ExitInconclusive, c.IsGeneratorLimited,
+			"inconclusive: the generator was the limit; "+found+failure),
+		reports.NewClaim(reports.ExitFindings, c.Rate == 0 && c.FailedRate > 0 && !c.IsGeneratorLimited,
+			"no rate passed"+failure),
 		reports.NewClaim(reports.ExitInconclusive, c.inconclusiveRange() != "", "inconclusive: "+c.inconclusiveRange()),
 		reports.NewClaim(reports.ExitInconclusive, !c.IsConfirmed, "inconclusive: "+found+", but that was not confirmed"),
 		reports.NewClaim(reports.ExitWell, c.FailedRate == 0, found+", the highest rate that was tried"),
@@ -191,8 +196,8 @@ func (c *LoadCapacity) Outcome(reports.ExitOptions) reports.Outcome {
 	))
 }
 
-// inconclusiveRange returns the range in which the result lies if it was not confirmed, or steps contradict each other; empty if
-// neither is so.
+// inconclusiveRange returns the range in which the result lies if it was not confirmed, or steps contradict each other;
+// empty if neither is so.
 func (c *LoadCapacity) inconclusiveRange() string {
 	low, high, reason := c.Rate, c.Rate, ""
 	for _, s := range c.Steps {
@@ -207,7 +212,8 @@ func (c *LoadCapacity) inconclusiveRange() string {
 	}
 	if c.ContraryRate > 0 && c.Rate > 0 {
 		high = c.ContraryRate
-		reason = reports.JoinWith("; ", fmt.Sprintf("%s /s passed once, although %s /s failed", reports.Digits(c.ContraryRate),
+		reason = reports.JoinWith("; ", fmt.Sprintf("%s /s passed once, although %s /s failed",
+			reports.Digits(c.ContraryRate),
 			reports.Digits(c.FailedRate)), reason)
 	}
 	if reason == "" {
@@ -260,7 +266,8 @@ func (c *LoadCapacity) Page(o reports.PageOptions) reports.Page {
 			Description: "The response times at each rate; for a repeated rate those of the last step. Where the curves " +
 				"rise, the target is at its limit."})
 	}
-	p.Conclude(fmt.Sprintf("seed %d, took %s%s", c.Seed, reports.Duration(c.Took), reports.StartWords(c.StartTime)), decided)
+	p.Conclude(fmt.Sprintf("seed %d, took %s%s", c.Seed, reports.Duration(c.Took), reports.StartWords(c.StartTime)),
+		decided)
 	return p.Page
 }
 

@@ -100,7 +100,8 @@ type LoadBlock struct {
 	Seed    uint64        `json:"seed,string"`
 	Started time.Time     `json:"started,omitzero"`
 	Took    time.Duration `json:"took_ns"`
-	// VoidReason is why its pair does not count, the outcome of the run: that it is INVALID for example. Empty if it counts.
+	// VoidReason is why its pair does not count, the outcome of the run: that it is INVALID for example. Empty if it
+	// counts.
 	VoidReason string `json:"void,omitempty" from:"target"`
 	// Findings is how many kinds of findings it has.
 	Findings int `json:"findings,omitempty"`
@@ -166,7 +167,8 @@ func BlockOf(l *Load, side string, pair int) LoadBlock {
 	b := LoadBlock{Side: side, Pair: pair, Run: l.Run, Seed: l.Seed, Started: l.StartTime, Took: l.Took,
 		Findings: len(l.Findings)}
 	code, words := l.Outcome(reports.ExitOptions{}).Values()
-	counts := code == reports.ExitWell || code == reports.ExitFindings || code == reports.ExitInconclusive && l.isRefusing()
+	counts := code == reports.ExitWell || code == reports.ExitFindings || code == reports.ExitInconclusive &&
+		l.isRefusing()
 	if b.Figures = l.figuresOf(); !counts || len(b.Figures) == 0 {
 		b.VoidReason = cmp.Or(words, "nothing was measured")
 	}
@@ -189,8 +191,8 @@ const busyClosed = 0.95
 // MinValuesBeyond is how many values must be beyond a percentile that is compared.
 const MinValuesBeyond = 20
 
-// comparedPercentiles returns the percentiles of the command that a load is about: those of every report but for the last one, for
-// which few runs have enough values.
+// comparedPercentiles returns the percentiles of the command that a load is about: those of every report but for the
+// last one, for which few runs have enough values.
 func comparedPercentiles() []Percentile { all := Percentiles(); return all[:len(all)-1] }
 
 // figuresOf returns the metrics of a run that can be compared: not percentiles with few values beyond them.
@@ -278,7 +280,8 @@ func (c *LoadComparison) Outcome(reports.ExitOptions) reports.Outcome {
 		reports.NewClaim(reports.ExitFindings, len(worse) > 0, "regression: "+changes(worse)),
 		reports.NewClaim(reports.ExitInconclusive, len(differs) > 0,
 			join("differs, size unclear: "+changes(differs), c.StopReason)),
-		reports.NewClaim(reports.ExitInconclusive, len(inconclusive) > 0, join("inconclusive: "+changes(inconclusive), c.StopReason)),
+		reports.NewClaim(reports.ExitInconclusive, len(inconclusive) > 0,
+			join("inconclusive: "+changes(inconclusive), c.StopReason)),
 		reports.NewClaim(reports.ExitWell, true, "no regression: "+changes(primary)),
 	))
 }

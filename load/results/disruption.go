@@ -68,8 +68,9 @@ type LoadDisruption struct {
 	// Oldest is the longest time from the intended start of a push until its job was delivered, of those that were
 	// delivered between its beginning and the next one.
 	Oldest time.Duration `json:"oldest_ns"`
-	// LostJobs counts jobs that were accepted before this stop, after the one before it, and were never delivered, and Window
-	// is how long before it the first of them was pushed: what was written earlier survived. Both are 0 unless IsResolved.
+	// LostJobs counts jobs that were accepted before this stop, after the one before it, and were never delivered, and
+	// Window is how long before it the first of them was pushed: what was written earlier survived. Both are 0 unless
+	// IsResolved.
 	LostJobs int64         `json:"lost,omitempty"`
 	Window   time.Duration `json:"window_ns,omitempty"`
 	// Failure is why it could not be done, or not ended; empty if it was.
@@ -92,7 +93,8 @@ func (p *page) disruptions(l *Load) {
 	}
 	p.Section("DISRUPTIONS", "the disruptions of the target, and how soon it recovered")
 	t := reports.Table{Columns: []reports.Column{
-		{Title: "at", AlignRight: true}, {Title: "what"}, {Title: "took", AlignRight: true}, {Title: "first served", AlignRight: true},
+		{Title: "at", AlignRight: true}, {Title: "what"}, {Title: "took", AlignRight: true},
+		{Title: "first served", AlignRight: true},
 		{Title: "rate back", AlignRight: true}, {Title: "oldest job", AlignRight: true}, {Title: "lost", AlignRight: true},
 	}}
 	for i := range d.List {
@@ -187,7 +189,8 @@ func (d *LoadDisruptions) cost() string {
 		return ""
 	}
 	return reports.JoinWith(", ", countIfAny(d.LostByKill, "job", "lost by kills"),
-		countIfAny(d.TwiceByStop, "job", "delivered twice by stops"), countIfAny(d.ReturnedByStop, "job", "returned by stops"))
+		countIfAny(d.TwiceByStop, "job", "delivered twice by stops"),
+		countIfAny(d.ReturnedByStop, "job", "returned by stops"))
 }
 
 // isResolved reports whether no job is in doubt any more.
@@ -219,8 +222,8 @@ func (d *LoadDisruptions) marks() (all []reports.Band) {
 	return all
 }
 
-// worstTime returns the longest of the times after the disruptions, as a metric: there is no data without disruptions, and
-// what did not happen took for ever.
+// worstTime returns the longest of the times after the disruptions, as a metric: there is no data without disruptions,
+// and what did not happen took for ever.
 func (d *LoadDisruptions) worstTime(get func(*LoadDisruption) time.Duration) (r MetricValue) {
 	if d == nil {
 		return r

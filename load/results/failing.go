@@ -117,8 +117,8 @@ func (l *Load) failedShare(op string) float64 {
 // deadShare is the share of the measurement from which on a kind of command that only failed is a failure of the run.
 const deadShare = 0.5
 
-// deadSentence returns the sentence about a kind of command that only failed for half of the measurement or more; empty if
-// there is none, or nothing was achieved at all.
+// deadSentence returns the sentence about a kind of command that only failed for half of the measurement or more; empty
+// if there is none, or nothing was achieved at all.
 func (l *Load) deadSentence() string {
 	for _, op := range failingOps {
 		if l.failedShare(op) >= deadShare && l.Rate.Done > 0 {

@@ -94,7 +94,8 @@ func NewLoadFinding(kind FindingKind, count int64, jids []string) LoadFinding {
 	count = max(count, int64(len(jids)))
 	first := slices.Clone(jids[:min(len(jids), MaxJIDs)])
 	return LoadFinding{
-		Kind: kind, Breach: string(kind), Description: cmp.Or(findingKinds[kind].meaning, string(kind)), Count: count, JIDs: first,
+		Kind: kind, Breach: string(kind), Description: cmp.Or(findingKinds[kind].meaning, string(kind)), Count: count,
+		JIDs:     first,
 		MoreJIDs: count - int64(len(first)),
 	}
 }

@@ -21,7 +21,8 @@ type LoadJobs struct {
 	Redelivered int64 `json:"redelivered" join:"sum"`
 	Acked       int64 `json:"acked" join:"sum"`  // ack answered with OK
 	Failed      int64 `json:"failed" join:"sum"` // fail answered with OK
-	// LostJobs counts jobs that were accepted and never delivered, beyond FetchesLost; it means something only if IsDrained.
+	// LostJobs counts jobs that were accepted and never delivered, beyond FetchesLost; it means something only if
+	// IsDrained.
 	LostJobs int64 `json:"lost" join:"sum"`
 	// Duplicated counts deliveries of a job that a worker held or whose end was known.
 	Duplicated int64 `json:"duplicated" join:"sum"`
@@ -165,14 +166,15 @@ func metricsOf(counts []count, isAccount bool, part func(*Load) any) (all []Metr
 		if c.doc == "" {
 			continue
 		}
-		all = append(all, Metric{Name: c.name, HasShare: true, IsAccount: isAccount, Doc: c.doc, Get: func(l *Load) MetricValue {
-			r := shareOf(sumOfFields(part(l), c.name), sumOfFields(part(l), c.denominatorKeys))
-			r.OK = r.OK && (c.flags&needsDrain == 0 || l.Jobs.IsDrained)
-			if c.name == "refused" {
-				r = r.withDeadShare(l, "push")
-			}
-			return r
-		}})
+		all = append(all, Metric{Name: c.name, HasShare: true, IsAccount: isAccount, Doc: c.doc,
+			Get: func(l *Load) MetricValue {
+				r := shareOf(sumOfFields(part(l), c.name), sumOfFields(part(l), c.denominatorKeys))
+				r.OK = r.OK && (c.flags&needsDrain == 0 || l.Jobs.IsDrained)
+				if c.name == "refused" {
+					r = r.withDeadShare(l, "push")
+				}
+				return r
+			}})
 	}
 	return all
 }

@@ -131,8 +131,8 @@ type LoadPlan struct {
 	Words string `json:"words"`
 	// Preset is the name of the preset that the workload was built on.
 	Preset string `json:"preset,omitempty"`
-	// IsOpenLoop is set if arrivals have planned times, whatever the target does (an open loop); if false, the next command
-	// follows the reply to the one before (a closed loop).
+	// IsOpenLoop is set if arrivals have planned times, whatever the target does (an open loop); if false, the next
+	// command follows the reply to the one before (a closed loop).
 	IsOpenLoop bool `json:"open"`
 	// Overload is "queue", "drop" or "abort": what becomes of an arrival that finds no free connection. Empty for a
 	// closed loop.
@@ -276,8 +276,9 @@ type Latency struct {
 	// waited, and would have been longer.
 	Unserved   int64 `json:"unserved,omitempty"`
 	Unanswered int64 `json:"unanswered,omitempty"`
-	// IsLowerBound names the figures that are lower bounds because of that: "mean", "p99", "max" for example. AtMost has what
-	// figures would be had these waited for ever, if that is something else; what would have no bound is in IsLowerBound only.
+	// IsLowerBound names the figures that are lower bounds because of that: "mean", "p99", "max" for example. AtMost has
+	// what figures would be had these waited for ever, if that is something else; what would have no bound is in
+	// IsLowerBound only.
 	AtLeast []string                 `json:"at_least,omitempty"`
 	AtMost  map[string]time.Duration `json:"at_most_ns,omitzero"`
 	// OutOfRange is how many values the histogram could not hold and holds as its smallest or largest.
@@ -353,8 +354,8 @@ type SecondOp struct {
 	Op     string `json:"op"`
 	Count  int64  `json:"count"`
 	Errors int64  `json:"errors,omitempty"`
-	// Unanswered is how many of the times are those of commands without a reply, and IsLowerBound names the figures that are
-	// lower bounds because of that: "response_p99" for example.
+	// Unanswered is how many of the times are those of commands without a reply, and IsLowerBound names the figures that
+	// are lower bounds because of that: "response_p99" for example.
 	Unanswered int64    `json:"unanswered,omitempty"`
 	AtLeast    []string `json:"at_least,omitempty"`
 	// LatenessP99 is the generator's own delay.

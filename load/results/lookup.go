@@ -69,8 +69,8 @@ func (l *Load) Sum(name string) OpSum {
 	return sum
 }
 
-// LatenessCounts reports whether lateness of op falsifies figures: not that of heartbeats, of info and of the beginning and
-// end of connections, unless connections are what is measured.
+// LatenessCounts reports whether lateness of op falsifies figures: not that of heartbeats, of info and of the beginning
+// and end of connections, unless connections are what is measured.
 func (l *Load) LatenessCounts(op string) bool {
 	switch op {
 	case "push", "ack", "fail":
@@ -97,7 +97,8 @@ func (l *Load) worstLateness(stat string) (worst MetricValue) {
 // than workers.
 func (l *Load) HasPiledUp() bool {
 	flow, found := l.Flow("job.fetched"), l.Op("fetch.found")
-	return !l.Plan.IsOpenLoop && flow != nil && found != nil && flow.Time.P50 > 10*max(found.Response.P50, time.Millisecond)
+	return !l.Plan.IsOpenLoop && flow != nil && found != nil &&
+		flow.Time.P50 > 10*max(found.Response.P50, time.Millisecond)
 }
 
 // cpus returns how many CPUs the generator may use: one for each of its loops.
@@ -149,8 +150,8 @@ const (
 	DelayVerdictOpen   DelayVerdict = "open"
 )
 
-// BoundByDelays returns r with the bounds that delays of the generator give to a metric of a run: a time may be shorter by
-// as much as its command was sent late, and by any time if the generator, or its machine, was busy.
+// BoundByDelays returns r with the bounds that delays of the generator give to a metric of a run: a time may be shorter
+// by as much as its command was sent late, and by any time if the generator, or its machine, was busy.
 func (r MetricValue) BoundByDelays(l *Load, m Metric) MetricValue {
 	if m.Unit != UnitTime || strings.Contains(m.Name, "lateness") || !r.OK {
 		return r

@@ -103,7 +103,8 @@ func (m *Merged) Outcome(reports.ExitOptions) reports.Outcome {
 		fmt.Sprintf("INVALID: the runs of %d of %s are", invalid, files)))
 	for i := range m.Files { // the sum is no better than its files
 		f := &m.Files[i]
-		claims = append(claims, reports.NewClaim(f.Exit, countsInSum(f.Exit), join(merged, f.Name+": "+text.OneLine(f.Words))))
+		claims = append(claims, reports.NewClaim(f.Exit, countsInSum(f.Exit),
+			join(merged, f.Name+": "+text.OneLine(f.Words))))
 	}
 	return reports.Decide(append(claims, reports.NewClaim(reports.ExitWell, true, merged)))
 }

@@ -35,7 +35,8 @@ type MetricValue struct {
 	OK                 bool
 	Bounds             *Bounds // what else it may be; nil: nothing
 	Uncertainty        string  // how uncertain it is, empty if it is not
-	// DeadShare is the share of the time in which such commands only failed: a closed loop pauses then, so that few are sent.
+	// DeadShare is the share of the time in which such commands only failed: a closed loop pauses then, so that few are
+	// sent.
 	DeadShare float64
 }
 
@@ -56,8 +57,8 @@ func (b *Bounds) Words(value float64) string {
 	return "at most "
 }
 
-// BoundByGenerator returns r with the bounds that the generator's own part of a closed loop gives to a metric: a rate may be
-// higher, and a time shorter.
+// BoundByGenerator returns r with the bounds that the generator's own part of a closed loop gives to a metric: a rate
+// may be higher, and a time shorter.
 func (r MetricValue) BoundByGenerator(v *Validity, m Metric) MetricValue {
 	high := r.Value
 	if r.Bounds != nil {
@@ -66,7 +67,8 @@ func (r MetricValue) BoundByGenerator(v *Validity, m Metric) MetricValue {
 	switch {
 	case m.Unit == UnitRate && v.Limit != "":
 		r.Bounds = &Bounds{Low: r.Value, High: math.Inf(1)}
-	case m.Unit == UnitTime && v.HasBounds && !strings.Contains(m.Name, "lateness") && !strings.HasPrefix(m.Name, "recovery"):
+	case m.Unit == UnitTime && v.HasBounds && !strings.Contains(m.Name, "lateness") &&
+		!strings.HasPrefix(m.Name, "recovery"):
 		r.Bounds = &Bounds{High: high}
 	}
 	return r
@@ -214,7 +216,8 @@ func timeMetrics(name, like string) (all []Metric) {
 // runMetrics returns the metrics of the run as a whole.
 func runMetrics() []Metric {
 	recovery := func(name, doc string, get func(*LoadDisruption) time.Duration) Metric {
-		return Metric{Name: name, Unit: UnitTime, Doc: doc, Get: func(l *Load) MetricValue { return l.Disruptions.worstTime(get) }}
+		value := func(l *Load) MetricValue { return l.Disruptions.worstTime(get) }
+		return Metric{Name: name, Unit: UnitTime, Doc: doc, Get: value}
 	}
 	return slices.Concat(
 		[]Metric{
@@ -222,12 +225,13 @@ func runMetrics() []Metric {
 				Name: "rate", Unit: UnitRate, HasShare: true, Doc: "arrivals that succeeded per second, of those planned",
 				Get: func(l *Load) MetricValue {
 					r := &l.Rate
-					plannedRate := reports.PerSecond(r.Planned, l.Measured) // a plan of few arrivals has no other share
-					return MetricValue{Value: r.Achieved, Denominator: plannedRate, OK: r.Planned+r.Done > 0, Uncertainty: r.interval(l.Measured)}
+					return MetricValue{
+						Value: r.Achieved, OK: r.Planned+r.Done > 0, Uncertainty: r.interval(l.Measured),
+						Denominator: reports.PerSecond(r.Planned, l.Measured), // a plan of few arrivals has no other share
+					}
 				},
 			},
-			{Name: "errors", HasShare: true, Doc: "failed commands of any kind, of those sent",
-				Get: (*Load).allErrors},
+			{Name: "errors", HasShare: true, Doc: "failed commands of any kind, of those sent", Get: (*Load).allErrors},
 		},
 		metricsOf(rateCounts, false, func(l *Load) any { return &l.Rate }),
 		[]Metric{

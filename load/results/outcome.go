@@ -16,14 +16,17 @@ func (l *Load) Outcome(reports.ExitOptions) reports.Outcome {
 	missed, sum := l.thresholds((*ThresholdResult).isMissed), cmp.Or(l.sum(), "nothing was achieved")
 	undecided := l.thresholds(func(t *ThresholdResult) bool { return t.IsUndecided })
 	claims := append(l.Claims(cmp.Or(l.beginProblem(), sum), "the target could not be loaded"),
-		reports.NewClaim(reports.ExitInternal, l.shortageWords() != "", join(reports.OwnFailure+l.shortageWords(), l.findingWords(), l.account())),
+		reports.NewClaim(reports.ExitInternal, l.shortageWords() != "",
+			join(reports.OwnFailure+l.shortageWords(), l.findingWords(), l.account())),
 		reports.NewClaim(reports.ExitUnreachable, l.LossReason != "" && !l.hasEarlierFinding(),
 			join("the target was lost: "+text.OneLine(l.LossReason), l.findingWords(), l.account())),
 		reports.NewClaim(reports.ExitLoss, slices.ContainsFunc(l.Findings, func(f LoadFinding) bool { return f.fails() }),
 			sum),
 		reports.NewClaim(reports.ExitFindings, l.startsEmpty(), join("the target does not start with its data", sum)),
-		reports.NewClaim(reports.ExitFindings, l.AbortReason != "", join("ended early: "+l.AbortReason, l.deadSentence(), sum)),
-		reports.NewClaim(reports.ExitFindings, l.deadSentence() != "", join(l.deadSentence(), l.thresholdWords(missed, "missed"), sum)),
+		reports.NewClaim(reports.ExitFindings, l.AbortReason != "",
+			join("ended early: "+l.AbortReason, l.deadSentence(), sum)),
+		reports.NewClaim(reports.ExitFindings, l.deadSentence() != "",
+			join(l.deadSentence(), l.thresholdWords(missed, "missed"), sum)),
 		reports.NewClaim(reports.ExitInconclusive, !l.Validity.IsValid || l.GivenUp != "", sum),
 		reports.NewClaim(reports.ExitFindings, len(missed) > 0 && l.GivenUp == "",
 			join(l.thresholdWords(missed, "missed"), sum)),
@@ -37,7 +40,8 @@ func (l *Load) Outcome(reports.ExitOptions) reports.Outcome {
 // startsEmpty reports whether the target did not start again on its data, and serves without them.
 func (l *Load) startsEmpty() bool { return l.Disruptions != nil && l.Disruptions.OnData }
 
-// hasEarlierFinding reports whether the target did not start again, and that is a finding, or something was found before.
+// hasEarlierFinding reports whether the target did not start again, and that is a finding, or something was found
+// before.
 func (l *Load) hasEarlierFinding() bool {
 	fails := slices.ContainsFunc(l.Findings, func(f LoadFinding) bool { return f.fails() })
 	return l.startsEmpty() || fails && l.Disruptions != nil && l.Disruptions.StartFailure != ""
@@ -125,8 +129,8 @@ func (l *Load) invalidWords() string {
 	return words
 }
 
-// refusalWords returns the share of the commands that were answered with an error, by kind: "9 % of the pushes refused";
-// empty if there are none, or they may come from a disruption.
+// refusalWords returns the share of the commands that were answered with an error, by kind: "9 % of the pushes
+// refused"; empty if there are none, or they may come from a disruption.
 func (l *Load) refusalWords() string {
 	var parts []string
 	for _, name := range []string{"push", "fetch", "ack", "fail", "job"} {

@@ -42,7 +42,8 @@ func (c *LoadComparison) Page(o reports.PageOptions) reports.Page {
 	if o.Verbose {
 		p.blocks(c)
 	}
-	p.Conclude(fmt.Sprintf("seed %d, took %s%s", c.Seed, reports.Duration(c.Took), reports.StartWords(c.StartTime)), decided)
+	p.Conclude(fmt.Sprintf("seed %d, took %s%s", c.Seed, reports.Duration(c.Took), reports.StartWords(c.StartTime)),
+		decided)
 	return p.Page
 }
 

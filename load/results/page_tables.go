@@ -44,8 +44,9 @@ func (p *page) rate(l *Load) {
 			row(name, style, text.GroupDigits(n), "", words)
 		}
 	}
-	countRow("queued", reports.Plain, r.Queued, "waited for a connection and got one, at most "+text.GroupDigits(r.Backlog)+
-		" at a time")
+	countRow("queued", reports.Plain, r.Queued,
+		"waited for a connection and got one, at most "+text.GroupDigits(r.Backlog)+
+			" at a time")
 	countRow("unserved", reports.Caution, r.Unserved, reports.Percent(float64(r.Unserved)/float64(r.Planned))+
 		" of the arrivals still waited at the end")
 	countRow("dropped", reports.Caution, r.Dropped, "arrivals that found no free connection")
@@ -142,7 +143,8 @@ func (p *page) jobs(l *Load) {
 	p.Section("JOBS", "all jobs of the run, also those pushed before and after the measurement")
 	t := reports.Table{Columns: []reports.Column{{Width: 12}, {AlignRight: true, Width: 13}}}
 	t.Rows = reports.RowsOf(j.rows(l.Disruptions), func(row *reports.Bar) reports.Row {
-		return reports.Cells(row.Name).With(reports.StyledText(row.Style, text.GroupDigits(row.Value)), reports.Words(row.Words))
+		return reports.Cells(row.Name).With(reports.StyledText(row.Style, text.GroupDigits(row.Value)),
+			reports.Words(row.Words))
 	})
 	if l.IsUndecided() {
 		t.Note = reports.Words("It is unknown whether jobs were lost: " +
@@ -196,7 +198,8 @@ const loadFindingLines = 5
 
 // page returns what happened, and some of the jobs or the notes about them.
 func (f *LoadFinding) page(o reports.PageOptions) []reports.Text {
-	lines := []reports.Text{reports.Words(fmt.Sprintf("%s (%s)%s", f.Description, cmp.Or(f.Clause, "no clause"), f.pushTimes()))}
+	lines := []reports.Text{reports.Words(fmt.Sprintf("%s (%s)%s", f.Description, cmp.Or(f.Clause, "no clause"),
+		f.pushTimes()))}
 	notes, jids := f.Notes, f.jidsWithTimes()
 	if !o.Verbose {
 		notes, jids = notes[:min(len(notes), loadFindingLines)], jids[:min(len(jids), loadFindingLines)]

@@ -56,7 +56,8 @@ func (p *LoadPart) Fill(l *Load) {
 func (l *Load) partClaims() (claims []reports.Claim) {
 	for i := range l.Parts {
 		p := &l.Parts[i]
-		claims = append(claims, reports.NewClaim(p.OwnExit, countsInSum(p.OwnExit) && !p.IsLeftOut, p.Title()+": "+p.OwnWords))
+		claims = append(claims, reports.NewClaim(p.OwnExit, countsInSum(p.OwnExit) && !p.IsLeftOut,
+			p.Title()+": "+p.OwnWords))
 	}
 	return claims
 }
@@ -72,7 +73,8 @@ func (p *LoadPart) Title() string {
 // parts appends a row for each generator.
 func (p *page) parts(l *Load, o reports.PageOptions) {
 	t := reports.Table{Columns: []reports.Column{
-		{Width: opWidth}, {Title: "segment"}, {Title: "connections", AlignRight: true}, {Title: "achieved", AlignRight: true, Width: 9},
+		{Width: opWidth}, {Title: "segment"}, {Title: "connections", AlignRight: true},
+		{Title: "achieved", AlignRight: true, Width: 9},
 		{Title: "lateness p99", AlignRight: true}, {Title: "CPU", AlignRight: true, Width: 6}, {Title: "result"},
 	}}
 	t.Rows = reports.RowsOf(l.Parts, func(part *LoadPart) reports.Row { return part.row(o) })

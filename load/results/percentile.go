@@ -112,7 +112,8 @@ func ExtraSecondPercentiles(all []Percentile) (extra []Percentile) {
 	return extra
 }
 
-// tablePercentiles returns the percentiles of tables and pictures over time: those that were asked for, or those of every report.
+// tablePercentiles returns the percentiles of tables and pictures over time: those that were asked for, or those of
+// every report.
 func (l *Load) tablePercentiles() []Percentile {
 	if len(l.Percentiles) > 0 {
 		return l.Percentiles

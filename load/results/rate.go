@@ -44,7 +44,8 @@ type LoadRate struct {
 
 // rateCounts holds the counts of the arrivals.
 var rateCounts = []count{
-	{name: "unserved", denominatorKeys: "planned", doc: "arrivals that still waited for a connection at the end, of those planned"},
+	{name: "unserved", denominatorKeys: "planned",
+		doc: "arrivals that still waited for a connection at the end, of those planned"},
 	{name: "dropped", denominatorKeys: "planned", doc: "arrivals dropped by --overload drop, of those planned"},
 	{name: "queued", denominatorKeys: "planned", doc: "arrivals that got a connection after a wait, of those planned"},
 }
@@ -69,7 +70,8 @@ func (r *LoadRate) isBelowTarget() bool { return float64(r.Done) < belowTarget*f
 // 12,000 /s (222,000 arrivals unserved)".
 func (r *LoadRate) words(length time.Duration) string {
 	words := fmt.Sprintf("achieved %s of %s /s", reports.Digits(r.Achieved), reports.Digits(r.Target))
-	missing := reports.JoinWith(", ", countIfAny(r.Dropped, "arrival", "dropped"), countIfAny(r.Unserved, "arrival", "unserved"))
+	missing := reports.JoinWith(", ", countIfAny(r.Dropped, "arrival", "dropped"),
+		countIfAny(r.Unserved, "arrival", "unserved"))
 	switch {
 	case r.Target > 0 && r.IsAchieved() && missing == "":
 		words = fmt.Sprintf("achieved the target rate of %s /s", reports.Digits(r.Target))
@@ -201,9 +203,9 @@ const (
 	minStep    = 100 * time.Millisecond
 )
 
-// Anomalies returns what happened in the course of the run that no figure of the whole shows, in sentences: that nothing was
-// answered for a while, or that times changed at once. There is none about a load of less than one arrival a second, or
-// with disruptions, which are told by themselves.
+// Anomalies returns what happened in the course of the run that no figure of the whole shows, in sentences: that
+// nothing was answered for a while, or that times changed at once. There is none about a load of less than one arrival
+// a second, or with disruptions, which are told by themselves.
 func (l *Load) Anomalies() []string {
 	if l.Disruptions != nil || max(l.Rate.Target, l.Rate.Achieved) < 1 {
 		return nil

@@ -46,8 +46,8 @@ func WriteSeriesCSV(w io.Writer, l *Load) error {
 	return reports.WriteOut(w, out.Bytes())
 }
 
-// seriesNames returns the kinds of commands and the flows that have a value in the series: those of l.Ops first, which are
-// in the order of tables.
+// seriesNames returns the kinds of commands and the flows that have a value in the series: those of l.Ops first, which
+// are in the order of tables.
 func (l *Load) seriesNames() (ops, flows []string) {
 	recorded := map[string]bool{}
 	var all []string

@@ -25,8 +25,8 @@ const (
 //
 // Call Next for a rate, try it, and call Add with how it went, until Next returns false.
 type Capacity struct {
-	// From is the first rate, and MaxRate the highest; both are a second and above 0. Least is the lowest: a step of a lower
-	// one would have too few arrivals for what it is judged by.
+	// From is the first rate, and MaxRate the highest; both are a second and above 0. Least is the lowest: a step of a
+	// lower one would have too few arrivals for what it is judged by.
 	From, MaxRate, MinRate float64
 	// Precision is how near the two rates have to be, as a share of the lower one.
 	Precision float64
@@ -188,8 +188,8 @@ type Result struct {
 	IsConfirmed        bool    // it held in a longer step as well
 	FailedRate         float64 // the lowest that did not hold
 	IsGeneratorLimited bool    // the search ended because of the generator, and not of a rate that did not hold
-	// ContraryRate is the highest rate that held although a lower one did not, if it is farther above that than the search is
-	// precise; 0 if there is none.
+	// ContraryRate is the highest rate that held although a lower one did not, if it is farther above that than the search
+	// is precise; 0 if there is none.
 	ContraryRate float64
 }
 
@@ -197,7 +197,8 @@ type Result struct {
 func (s *Capacity) Result() Result {
 	low, _, limit := s.edges()
 	r := Result{
-		Rate: low, FailedRate: s.lowestFailed(), IsGeneratorLimited: s.isGivenUp || limit > 0 || s.confirm.isUnknown(), IsConfirmed: s.confirm.holds(),
+		Rate: low, FailedRate: s.lowestFailed(), IsGeneratorLimited: s.isGivenUp || limit > 0 || s.confirm.isUnknown(),
+		IsConfirmed: s.confirm.holds(),
 	}
 	for rate, t := range s.tries {
 		if t.heldCount > 0 && r.FailedRate > 0 && rate > r.FailedRate*(1+2*s.Precision) {

@@ -54,7 +54,8 @@ func Pairs(blocks []results.LoadBlock) (sorted []results.LoadBlock, reason strin
 	}
 	switch reason = pairingProblem(sorted); {
 	case min(count[A], count[B]) < MinPairs:
-		reason = fmt.Sprintf("there are %d results of A and %d of B; %d of each are needed to distinguish a change from noise",
+		reason = fmt.Sprintf("there are %d results of A and %d of B; %d of each are needed to distinguish a change from "+
+			"noise",
 			count[A], count[B], MinPairs)
 	case count[A] != count[B]:
 		reason = fmt.Sprintf("there are %d results of A and %d of B, which do not form pairs", count[A], count[B])

@@ -148,9 +148,9 @@ func family(r *results.LoadRatio) string {
 	return r.Metric
 }
 
-// HopelessReason returns why a comparison of so many pairs will not be conclusive: none of its first pairs counts, or their
-// noise asks for many times as many for each of its primary metrics. It is empty if that is not so, or there are too
-// few pairs to say.
+// HopelessReason returns why a comparison of so many pairs will not be conclusive: none of its first pairs counts, or
+// their noise asks for many times as many for each of its primary metrics. It is empty if that is not so, or there are
+// too few pairs to say.
 func HopelessReason(c *results.LoadComparison, primary []string) string {
 	if last := len(c.Blocks) - 1; last >= 0 && c.Blocks[last].Pair >= voidPairs && c.ValidPairs() == 0 {
 		reason := cmp.Or(c.Blocks[last].VoidReason, c.Blocks[last-1].VoidReason)

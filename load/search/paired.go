@@ -138,8 +138,8 @@ func (e Effect) Judge(higherIsBetter bool, margin float64) Verdict {
 	return NoChange
 }
 
-// MorePairs returns about how many more pairs a verdict needs that is Inconclusive: the width of an interval shrinks with
-// the root of their number. It is -1 if they are more than most, because the ratio is too near to the margin.
+// MorePairs returns about how many more pairs a verdict needs that is Inconclusive: the width of an interval shrinks
+// with the root of their number. It is -1 if they are more than most, because the ratio is too near to the margin.
 func (e Effect) MorePairs(higherIsBetter bool, margin float64, limit int) int {
 	if e.Pairs < MinPairs {
 		return MinPairs - e.Pairs
@@ -156,8 +156,8 @@ func (e Effect) MorePairs(higherIsBetter bool, margin float64, limit int) int {
 	return -1
 }
 
-// NeededPairs returns about how many pairs it takes until the half width of the interval is the margin, from the noise of
-// these pairs alone: what the effect seems to be has no part in it, so stopping because of it favours no side.
+// NeededPairs returns about how many pairs it takes until the half width of the interval is the margin, from the noise
+// of these pairs alone: what the effect seems to be has no part in it, so stopping because of it favours no side.
 func (e Effect) NeededPairs(margin float64) int {
 	half := math.Log(e.High/e.Low) / 2 / math.Log1p(margin)
 	return max(MinPairs, int(math.Ceil(float64(e.Pairs)*half*half)))

@@ -44,8 +44,8 @@ var drifts = []driftFigure{
 		}},
 }
 
-// driftRemarks returns a remark for each figure that rose or fell all the time while measuring, if the load was the same all
-// the time. The window is never moved because of that.
+// driftRemarks returns a remark for each figure that rose or fell all the time while measuring, if the load was the
+// same all the time. The window is never moved because of that.
 func (l run) driftRemarks() (remarks []string) {
 	seconds := slices.DeleteFunc(slices.Clone(l.Series), func(s results.Second) bool {
 		return s.Phase != "measure" || s.Length < 900*time.Millisecond

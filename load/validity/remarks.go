@@ -60,9 +60,11 @@ func (l run) rateRemarks() []string {
 		remarkIf(l.Validity.Limit != "",
 			"The generator used %s of the median cycle of %s: the target may sustain more.",
 			reports.Percent(l.Validity.Share), r.Op),
-		remarkIf(l.Validity.HasBounds, "From %s on, the rates of a closed loop are lower bounds, and its times upper bounds (<=).",
+		remarkIf(l.Validity.HasBounds,
+			"From %s on, the rates of a closed loop are lower bounds, and its times upper bounds (<=).",
 			reports.Percent(ownShare)),
-		remarkIf(l.isTooShort(), "Measuring for %s is too short to measure how busy the generator was.", reports.Duration(h.Length)),
+		remarkIf(l.isTooShort(), "Measuring for %s is too short to measure how busy the generator was.",
+			reports.Duration(h.Length)),
 	)
 }
 
@@ -131,8 +133,9 @@ func delayRemark(o *results.LoadOp) []string {
 		stat, delay, all = "p99", lateness.P99, response.P99
 		isLarge = lateness.Count >= 100 && delay > all/2 && delay >= time.Millisecond
 	}
-	return remarkIf(isLarge, "Up to %s of the response %s of %s (%s) is the generator's own delay: the service time is more "+
-		"accurate.", reports.Duration(delay), stat, o.Op, reports.Duration(all))
+	return remarkIf(isLarge,
+		"Up to %s of the response %s of %s (%s) is the generator's own delay: the service time is more "+
+			"accurate.", reports.Duration(delay), stat, o.Op, reports.Duration(all))
 }
 
 func countTimes(n int64) string {

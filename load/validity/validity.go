@@ -13,10 +13,10 @@ import (
 
 // The limits of Evaluate.
 const (
-	// lateShare is how much of the p99 of a command's response time its lateness may be, but minLateLimit is always allowed
-	// and maxLateLimit never exceeded. Below minLateLimit it depends on the scheduler of the operating system more than on the
-	// load. Beyond maxLateLimit the load is not the one that was planned, however slow the target is: that is the time slice
-	// which schedulers give to other processes. docs/load.md has the reasons.
+	// lateShare is how much of the p99 of a command's response time its lateness may be, but minLateLimit is always
+	// allowed and maxLateLimit never exceeded. Below minLateLimit it depends on the scheduler of the operating system more
+	// than on the load. Beyond maxLateLimit the load is not the one that was planned, however slow the target is: that is
+	// the time slice which schedulers give to other processes. docs/load.md has the reasons.
 	lateShare    = 0.10
 	minLateLimit = 2 * time.Millisecond
 	maxLateLimit = 10 * time.Millisecond
@@ -89,7 +89,8 @@ type run struct{ *results.Load }
 
 // reasons returns why a run of one generator is INVALID.
 func (l run) reasons() []results.Reason {
-	return slices.Concat(l.stillReasons(), l.emptyReasons(), l.unreadReasons(), l.failureReasons(), l.abortReasons(), l.shortageReasons(), l.latenessReasons(), l.saturationReasons(),
+	return slices.Concat(l.stillReasons(), l.emptyReasons(), l.unreadReasons(), l.failureReasons(), l.abortReasons(),
+		l.shortageReasons(), l.latenessReasons(), l.saturationReasons(),
 		l.behindReasons(), l.disturbanceReasons(), l.skippedDisruptionReasons(), l.recoveryReasons())
 }
 
@@ -107,7 +108,8 @@ func (l run) stillReasons() []results.Reason {
 	words := fmt.Sprintf("the generator stood still for %s, %s after the start", reports.Duration(holes[0].For),
 		reports.Duration(holes[0].At))
 	if len(holes) > 1 {
-		words = fmt.Sprintf("the generator stood still %s, for %s in total", countTimes(int64(len(holes))), reports.Duration(sum))
+		words = fmt.Sprintf("the generator stood still %s, for %s in total", countTimes(int64(len(holes))),
+			reports.Duration(sum))
 	}
 	return reasonIf(true, results.ReasonStill, "run it again, and let nothing stop this process, pause or suspend its "+
 		"machine, or take all of its CPUs", "%s", words)

@@ -91,8 +91,8 @@ type Sizer interface {
 type Stock struct {
 	// Queues has how many jobs wait in each queue; nil if the reply does not tell.
 	Queues map[string]int64
-	// IsComplete is set if the reply tells the numbers of all jobs. Alive are those that wait in queues, for their time or for
-	// a retry, or are held by workers; Dead are those that are not tried again.
+	// IsComplete is set if the reply tells the numbers of all jobs. Alive are those that wait in queues, for their time or
+	// for a retry, or are held by workers; Dead are those that are not tried again.
 	IsComplete  bool
 	Alive, Dead int64
 }
@@ -124,8 +124,8 @@ type Times struct {
 	// A worker that is ordered to terminate reports as failed after FailAfter what is not done,
 	// and has ended its connections after EndAfter.
 	FailAfter, EndAfter time.Duration
-	// KeepsJobs is set if a worker keeps its jobs when its connection ends: another may get them only when their reservation
-	// is over.
+	// KeepsJobs is set if a worker keeps its jobs when its connection ends: another may get them only when their
+	// reservation is over.
 	KeepsJobs bool
 	// SendsNotices is set if the server sends messages that are the reply to no command: Hear gets them at any time, and
 	// reports them as Notice.

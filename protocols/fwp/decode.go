@@ -134,7 +134,8 @@ func (d *decoder) parse(b []byte) error {
 
 func (d *decoder) fail(b []byte, rule Rule, offset int, expected string) error {
 	return &SyntaxError{
-		Rule: rule, Offset: int64(offset), Expected: expected, Got: excerptAt(b, offset, "no more bytes"), Kind: d.replyKind(),
+		Rule: rule, Offset: int64(offset), Expected: expected, Got: excerptAt(b, offset, "no more bytes"),
+		Kind: d.replyKind(),
 	}
 }
 

@@ -117,7 +117,8 @@ func (d *decoder) describeMissing(b []byte) string {
 			description = fmt.Sprintf("CR LF after a bulk string of %d bytes", announced)
 		}
 	case wantOverrun:
-		description = fmt.Sprintf("the end of a bulk string announced as %d bytes, %d received", d.end-d.start, len(b)-d.start)
+		description = fmt.Sprintf("the end of a bulk string announced as %d bytes, %d received", d.end-d.start,
+			len(b)-d.start)
 	default: // wantType
 	}
 	for i := d.depth - 1; i >= 0; i-- {

@@ -78,7 +78,8 @@ func (r *Reader) take() Reply {
 		r.lapse.Offset += r.in.Offset()
 	}
 	r.in.Discard(n)
-	r.dec = decoder{limit: r.dec.limit, isReadingOn: r.dec.isReadingOn, nodes: r.dec.nodes[:0]} // the memory for nodes is kept
+	// the memory for nodes is kept
+	r.dec = decoder{limit: r.dec.limit, isReadingOn: r.dec.isReadingOn, nodes: r.dec.nodes[:0]}
 	return reply
 }
 

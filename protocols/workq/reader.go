@@ -172,8 +172,8 @@ func (p *parser) reply() (r Reply, n int, err error) {
 	return r, p.pos, nil
 }
 
-// syntaxError returns the error about what stands at a place, or about the lapse in an earlier line: what is behind that may
-// follow from it.
+// syntaxError returns the error about what stands at a place, or about the lapse in an earlier line: what is behind
+// that may follow from it.
 func (p *parser) syntaxError(at int, rule Rule, expected string) *SyntaxError {
 	if p.lapse != nil && int64(at) >= p.lapse.Offset {
 		return p.lapse
@@ -313,8 +313,8 @@ func (p *parser) block(size int) ([]byte, error) {
 	return append([]byte{}, rest[:size]...), nil
 }
 
-// incompleteBlock is the error of a block that is not complete. If no more than CRLF is missing, its size is right, unless
-// that counts a CRLF.
+// incompleteBlock is the error of a block that is not complete. If no more than CRLF is missing, its size is right,
+// unless that counts a CRLF.
 func (p *parser) incompleteBlock(rest []byte, size int) *shortError {
 	missing := max(0, size-len(rest))
 	short := &shortError{fmt.Sprintf("%d bytes of a block of %d, and CRLF", missing, size), RuleBlock}

@@ -128,8 +128,8 @@ func (o *Output) page(figures bool) reports.Page {
 	return o.Result.Page(reports.PageOptions{Verbose: o.Verbose, Figures: figures, Exit: o.Exit})
 }
 
-// resultPage returns the page for readers who do not see the exit code: it begins with the case of a run in which nothing
-// was tested.
+// resultPage returns the page for readers who do not see the exit code: it begins with the case of a run in which
+// nothing was tested.
 func (o *Output) resultPage(figures bool) (p reports.Page) {
 	suite := o.suite()
 	if c := reports.Find(suite.Cases, func(c *reports.Case) bool { return c.Name == reports.NothingTested }); c != nil {

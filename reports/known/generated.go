@@ -8,8 +8,8 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// coveringLine returns the number of the first line about the clause of a finding, in whatever check; 0 if there is none. A
-// crash is never known by a line about something else.
+// coveringLine returns the number of the first line about the clause of a finding, in whatever check; 0 if there is
+// none. A crash is never known by a line about something else.
 func (j *judge) coveringLine(c *reports.Check, f *reports.Finding) int {
 	for i := range j.file.Lines {
 		l := &j.file.Lines[i]

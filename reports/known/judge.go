@@ -153,8 +153,8 @@ func (j *judge) excessOf(c *reports.Check, clause string) string {
 	return ""
 }
 
-// playCounts returns in how many plays of a check a clause had a finding, and how many plays decided it. What was played
-// again alone is known of the check only.
+// playCounts returns in how many plays of a check a clause had a finding, and how many plays decided it. What was
+// played again alone is known of the check only.
 func playCounts(c *reports.Check, clause string) (breaches, plays int) {
 	counts, verdict := c.Runs, c.Verdict
 	if cv := verdictOn(c, clause); cv != nil {
@@ -190,7 +190,8 @@ func sum(counts []reports.Count) (breaches, results, all int) {
 func (j *judge) conclude(r *reports.Report, i int) {
 	l, e := &j.file.Lines[i], r.Expectations
 	say := func(list *[]reports.Expectation, format string, args ...any) {
-		*list = append(*list, reports.Expectation{Line: l.Number, Text: l.source(j.file), Reason: fmt.Sprintf(format, args...)})
+		*list = append(*list, reports.Expectation{Line: l.Number, Text: l.source(j.file),
+			Reason: fmt.Sprintf(format, args...)})
 	}
 	result := j.evaluate(r, l)
 	switch {
@@ -298,9 +299,9 @@ const (
 	replayBudget = 15 * time.Second // at most, in each round: a replay says how steady a finding is, and decides nothing
 )
 
-// ReplayChecks returns the ids of the checks to play again alone, after the run, in the order of the results: those with a
-// finding that is not known and that no replay has shown, as far as there is time, in the later rounds of those that
-// were played again; and in all rounds those of a flaky line with a rate that was seen, as long as more plays can
+// ReplayChecks returns the ids of the checks to play again alone, after the run, in the order of the results: those
+// with a finding that is not known and that no replay has shown, as far as there is time, in the later rounds of those
+// that were played again; and in all rounds those of a flaky line with a rate that was seen, as long as more plays can
 // exceed the rate.
 func (f *File) ReplayChecks(judged *reports.Report, round int) []string {
 	var all []string
@@ -323,8 +324,9 @@ func (f *File) ReplayChecks(judged *reports.Report, round int) []string {
 	return all
 }
 
-// Settle plays checks again, alone, as long as ReplayChecks asks for it, and adds their verdicts to the results. play gets the
-// ids of the checks, of which it may leave some out, and returns their results; it ends the playing by returning none.
+// Settle plays checks again, alone, as long as ReplayChecks asks for it, and adds their verdicts to the results. play
+// gets the ids of the checks, of which it may leave some out, and returns their results; it ends the playing by
+// returning none.
 func (f *File) Settle(r *reports.Report, setting Setting, play func(round int, checks []string) []reports.Check) {
 	for round := 1; ; round++ {
 		var results []reports.Check

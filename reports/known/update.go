@@ -127,7 +127,8 @@ type updater struct {
 	Update
 }
 
-// replaceStale changes a stale line to one of those that are wanted, or removes it. It returns those that are still wanted.
+// replaceStale changes a stale line to one of those that are wanted, or removes it. It returns those that are still
+// wanted.
 func (u *updater) replaceStale(number int, lines []Line) []Line {
 	at := slices.IndexFunc(u.file.Lines, func(l Line) bool { return l.Number == number })
 	l := u.file.Lines[at]

@@ -95,7 +95,8 @@ func (pl *play) leaveAssumed(res *Result) {
 	}
 }
 
-// assumptionsOf returns where a reply departs from its line in values alone; nil if it does not, or that cannot be assumed.
+// assumptionsOf returns where a reply departs from its line in values alone; nil if it does not, or that cannot be
+// assumed.
 func (th *thread) assumptionsOf(e *scenarios.Expect, a session.Received, res *Result) (keys []assumption) {
 	if res.IsLate || !a.IsComplete() || a.OwedMessages != 1 || e.RefusesOnly() ||
 		th.grammar().IsRefusal(a.Message) || th.doubt(*res).Outcome != Mismatched {

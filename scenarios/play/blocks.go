@@ -151,7 +151,8 @@ func (th *thread) patienceFor(b *scenarios.Block) time.Duration {
 func (th *thread) takeLate(ctx context.Context, b *scenarios.Block) {
 	for _, c := range th.ownConns() {
 		uses := func(s scenarios.Step) bool { return slices.Contains(scenarios.ConnectionsOf(s), c.name) }
-		for slices.ContainsFunc(b.Steps, uses) && c.Status().OwedMessages > 0 && c.Ending() == scenarios.Open && c.unjudged == nil {
+		for slices.ContainsFunc(b.Steps, uses) && c.Status().OwedMessages > 0 && c.Ending() == scenarios.Open &&
+			c.unjudged == nil {
 			a, err := c.Answer(ctx)
 			if err != nil || a.GaveUp || a.Broken != nil {
 				c.unjudged = &doubt{SetUp, false, "a reply to an earlier try is missing"}

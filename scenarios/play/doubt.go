@@ -70,9 +70,9 @@ func (r *Result) leaveOpen(words string) {
 	r.leave(doubt{Lag, false, words})
 }
 
-// dependsOnTime reports whether a span of time is the premise of an answer that a line does not expect: it may have come
-// because our lines were late. since is when the lines were sent that the server may have read late, beside a command
-// that waited in vain; zero if none matters.
+// dependsOnTime reports whether a span of time is the premise of an answer that a line does not expect: it may have
+// come because our lines were late. since is when the lines were sent that the server may have read late, beside a
+// command that waited in vain; zero if none matters.
 func (th *thread) dependsOnTime(c *conn, e *scenarios.Expect, a session.Received) (ok bool, since time.Time) {
 	wait, waits := th.grammar().Replies.MayBeLate[th.grammar().VerbSent(a.Command)]
 	switch inTurn := th.script.IsSequential(e); {

@@ -136,8 +136,8 @@ func (th *thread) judge(c *conn, e *scenarios.Expect, a session.Received) Result
 	return res
 }
 
-// unjudgedReason returns why a message is compared with nothing: not all of it was received, or it is no message. It returns
-// nil if it is compared.
+// unjudgedReason returns why a message is compared with nothing: not all of it was received, or it is no message. It
+// returns nil if it is compared.
 func (th *thread) unjudgedReason(a session.Received) *doubt {
 	switch {
 	case a.IsArriving:
@@ -287,7 +287,8 @@ func (th *thread) checkSilent(ctx context.Context, c *conn, e *scenarios.Expect,
 		res.leave(doubt{"", false, "interrupted before it was known whether the server still serves"})
 		return
 	}
-	if serving && awaitsReply(e, a) && !th.isImpatient(c, e) && (c.Status().OwedMessages > 0 || !th.grammar().Replies.Pushes) {
+	if serving && awaitsReply(e, a) && !th.isImpatient(c, e) &&
+		(c.Status().OwedMessages > 0 || !th.grammar().Replies.Pushes) {
 		res.leave(doubt{SetUp, true, "no reply came"})
 		th.noteUnanswered(c, e.Pos, a)
 	}
@@ -330,7 +331,8 @@ func (th *thread) silence(ctx context.Context, s *scenarios.Silence) error {
 }
 
 // noteUnasked records what was received on a connection that should be silent.
-func (th *thread) noteUnasked(ctx context.Context, s *scenarios.Silence, c *conn, a session.Received, res Result) error {
+func (th *thread) noteUnasked(ctx context.Context, s *scenarios.Silence, c *conn, a session.Received,
+	res Result) error {
 	switch {
 	case a.Broken != nil:
 		th.noteBroken(c, s.Pos, a)

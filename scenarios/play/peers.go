@@ -224,8 +224,8 @@ func (pl *play) recheckServing(ctx context.Context, conns int) {
 	pl.notServing = ""
 }
 
-// countServed counts the connections of the play that the server has let in and not ended, with those that it has refused
-// if it may be at its limit: it turns new ones away. It is for after the script.
+// countServed counts the connections of the play that the server has let in and not ended, with those that it has
+// refused if it may be at its limit: it turns new ones away. It is for after the script.
 func (pl *play) countServed() int {
 	n := 0
 	for _, c := range pl.namedConns() {

@@ -65,8 +65,8 @@ type Player struct {
 	Observer Observer           // receives everything that happens in a play; may be nil
 	Watch    func(reports.Line) // called with each line of the conversation as it happens, one at a time; may be nil
 
-	// HasEnded reports whether the process of the target has ended, so that it will not serve again by itself; nil if that is
-	// not known. Calls may overlap.
+	// HasEnded reports whether the process of the target has ended, so that it will not serve again by itself; nil if that
+	// is not known. Calls may overlap.
 	HasEnded func() bool
 }
 
@@ -77,8 +77,8 @@ type Observer interface {
 	Dialed(conn string) session.Observer
 	// Operated is called before an operator acts, and with a kill behind a restart that was not seen to take effect.
 	Operated(action target.Action, client string)
-	// BrokenClause returns the clause that the message which a connection received at a time breaks whatever a line expects
-	// there, and what was received; two empty texts if none is known.
+	// BrokenClause returns the clause that the message which a connection received at a time breaks whatever a line
+	// expects there, and what was received; two empty texts if none is known.
 	BrokenClause(conn string, at time.Time) (clause, got string)
 }
 
@@ -295,7 +295,8 @@ func (pl *play) dial(ctx context.Context, name string, role scenarios.Role, hell
 // listens any more, or no greeting comes although no other connection is open, the server may have ended.
 func (th *thread) noConnection(ctx context.Context, s scenarios.Step, role scenarios.Role, err error) error {
 	unserved, ok := errors.AsType[*unservedError](err)
-	if ok && (unserved.service == connService || unserved.service == greetingService) && th.Peers.OpenConns() == 0 && ctx.Err() == nil {
+	if ok && (unserved.service == connService || unserved.service == greetingService) && th.Peers.OpenConns() == 0 &&
+		ctx.Err() == nil {
 		th.serving(ctx, &conn{role: role}) // at the same port
 	}
 	if ctx.Err() != nil {
@@ -390,7 +391,8 @@ func (th *thread) readyConn(ctx context.Context, c *conn, s *scenarios.Send) (*c
 }
 
 // stopUnsure stops at a step that cannot be evaluated because of something else.
-func (th *thread) stopUnsure(s scenarios.Step, at scenarios.Pos, marks []scenarios.ClauseMark, expected string, reason doubt) error {
+func (th *thread) stopUnsure(s scenarios.Step, at scenarios.Pos, marks []scenarios.ClauseMark, expected string,
+	reason doubt) error {
 	r := Result{Pos: at, Marks: marks, Expected: expected}
 	r.leave(reason)
 	th.note(s, r)

@@ -62,19 +62,20 @@ func (o Outcome) String() string {
 // Result is the outcome of one step.
 type Result struct {
 	scenarios.Pos
-	Marks          []scenarios.ClauseMark
-	Outcome        Outcome
-	Setup          bool // it is about a connection or an operator, not about what a line expects
-	IsRefused      bool // a connection that it needs could not be opened
-	IsLapse        bool // what was received breaks the grammar, and was read all the same
-	Expected       string
-	Got            string
-	Choice         string // the alternative that was received, if there are several: "an error", "null", "+OK"
-	IsAlternative  bool   // of Matched: it was not the first one
-	Differences    []scenarios.Difference
-	Cause          string           // of Unsure, and of a mismatch in time
-	Reason         Reason           // of Unsure
-	BreaksProtocol bool             // of Unsure: the protocol is broken whatever the line is about; there is a Breach for it
+	Marks         []scenarios.ClauseMark
+	Outcome       Outcome
+	Setup         bool // it is about a connection or an operator, not about what a line expects
+	IsRefused     bool // a connection that it needs could not be opened
+	IsLapse       bool // what was received breaks the grammar, and was read all the same
+	Expected      string
+	Got           string
+	Choice        string // the alternative that was received, if there are several: "an error", "null", "+OK"
+	IsAlternative bool   // of Matched: it was not the first one
+	Differences   []scenarios.Difference
+	Cause         string // of Unsure, and of a mismatch in time
+	Reason        Reason // of Unsure
+	// of Unsure: the protocol is broken whatever the line is about; there is a Breach for it
+	BreaksProtocol bool
 	Refusal        bool             // the command was refused, where another reply is due
 	Ending         scenarios.Ending // of the connection, if it had ended by then
 	Unrefused      string           // the verb, if a connection ended before its introduction where a refusal was expected
@@ -111,8 +112,8 @@ func (r *Result) leave(reason doubt) {
 	r.Outcome, r.Reason, r.BreaksProtocol, r.Cause = Unsure, reason.reason, reason.breaksProtocol, reason.words
 }
 
-// isExcused reports whether the command brought nothing, or was refused, which the server may do to this client from now
-// on, but need not.
+// isExcused reports whether the command brought nothing, or was refused, which the server may do to this client from
+// now on, but need not.
 func (r Result) isExcused() bool {
 	return r.Outcome == Unsure && !r.BreaksProtocol && (r.IsEmptyReply || r.Refusal)
 }

@@ -49,7 +49,8 @@ func (th *thread) probeSame(ctx context.Context, c *conn, e *scenarios.Expect, r
 	if err != nil {
 		return th.fail(e, "a command to send", err.Error())
 	}
-	if c.isUnserved = c.isUnserved || bytes.Equal(bytes.TrimSpace(refusal.Command), bytes.TrimSpace(command)); c.isUnserved {
+	if c.isUnserved = c.isUnserved || bytes.Equal(bytes.TrimSpace(refusal.Command),
+		bytes.TrimSpace(command)); c.isUnserved {
 		return nil // whether that refusal is right is for the script
 	}
 	th.rec.question(c.name, question)
@@ -87,8 +88,9 @@ func (th *thread) judgeProbe(
 	return errStop
 }
 
-// hasLostState reports whether a refusal of the question is about the connection: one of the same client is served it, and
-// the connection itself is refused it again. A server that knows the client that greeted last alone would serve it now.
+// hasLostState reports whether a refusal of the question is about the connection: one of the same client is served it,
+// and the connection itself is refused it again. A server that knows the client that greeted last alone would serve it
+// now.
 func (th *thread) hasLostState(ctx context.Context, c *conn, question []byte) bool {
 	if c.role != scenarios.Consumer {
 		return true
@@ -190,8 +192,8 @@ func (p *Player) Serves(ctx context.Context, d scenarios.Dialect) error {
 	return err
 }
 
-// DeadReason returns why the target serves no more, although it is asked until the timeout is over; empty if it serves, or
-// never did.
+// DeadReason returns why the target serves no more, although it is asked until the timeout is over; empty if it serves,
+// or never did.
 func (p *Player) DeadReason(ctx context.Context, d scenarios.Dialect) string {
 	th := p.probeThread(d)
 	_, err := th.awaitServing(ctx, th.Timeout, nil)

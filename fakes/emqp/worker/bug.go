@@ -157,13 +157,15 @@ var lifeBugs = []Bug{
 		*n++
 		e.Skip = *n > 5
 	})),
-	bug("heartbeats-grow", catalogue.WithMemory(at(Sending, emqp.HEARTBEAT), func(pause *struct{ tries, limit int }, e *Event) {
-		pause.tries++
-		if e.Skip = pause.tries <= pause.limit; !e.Skip {
-			pause.tries, pause.limit = 0, max(4, 2*pause.limit)
-		}
-	})),
-	bug("heartbeats-not-after-loss", catalogue.ActAfter(catalogue.Server, at(ConversationLost), at(Sending, emqp.HEARTBEAT), skip)),
+	bug("heartbeats-grow", catalogue.WithMemory(at(Sending, emqp.HEARTBEAT),
+		func(pause *struct{ tries, limit int }, e *Event) {
+			pause.tries++
+			if e.Skip = pause.tries <= pause.limit; !e.Skip {
+				pause.tries, pause.limit = 0, max(4, 2*pause.limit)
+			}
+		})),
+	bug("heartbeats-not-after-loss", catalogue.ActAfter(catalogue.Server, at(ConversationLost),
+		at(Sending, emqp.HEARTBEAT), skip)),
 	bug("loss-ends-it", actAt(ConversationLost, func(e *Event) { e.Exit = true })),
 	bug("informs-once", actAt(Informing, func(e *Event) { e.Skip = e.Number > 1 })),
 	bug("silence-ignored", actAt(Waiting, func(e *Event) { e.Patience = time.Hour })),

@@ -56,8 +56,8 @@ func open(name string, wait time.Duration) (*os.File, error) {
 	return f, nil
 }
 
-// openWithin opens a file. The open of a pipe without a writer blocks in the operating system: it is left to itself, and to
-// the end of the process.
+// openWithin opens a file. The open of a pipe without a writer blocks in the operating system: it is left to itself,
+// and to the end of the process.
 func openWithin(name string, wait time.Duration) (*os.File, error) {
 	if info, err := os.Stat(name); err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
 		return os.Open(name)

@@ -13,8 +13,8 @@ type Type struct {
 	Does string // a phrase: "succeeds at once, with any arguments"
 	// Fails says that the job ends in an error, and TakesSeconds that it takes as many seconds as its first argument.
 	Fails, TakesSeconds bool
-	// IsOptional says that a worker without the type is tested without the situations that need it, and MayFail that it may
-	// fail as well as succeed.
+	// IsOptional says that a worker without the type is tested without the situations that need it, and MayFail that it
+	// may fail as well as succeed.
 	IsOptional, MayFail bool
 }
 

@@ -34,7 +34,8 @@ func Candidates(word string, list []string) []string {
 		}
 		return maxMistakes + 2
 	}
-	words := slices.DeleteFunc(slices.Sorted(slices.Values(list)), func(w string) bool { return mistakes(w) > maxMistakes+1 })
+	words := slices.DeleteFunc(slices.Sorted(slices.Values(list)),
+		func(w string) bool { return mistakes(w) > maxMistakes+1 })
 	slices.SortStableFunc(words, func(a, b string) int { return cmp.Compare(mistakes(a), mistakes(b)) })
 	words = slices.Compact(words)
 	return words[:min(len(words), maxWords)]

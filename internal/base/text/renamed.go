@@ -2,7 +2,8 @@ package text
 
 import "strings"
 
-// replacements has the words of flags, keys, commands and metrics that were given up, and what is written in their place.
+// replacements has the words of flags, keys, commands and metrics that were given up, and what is written in their
+// place.
 var replacements = map[string]string{
 	"allow-shared": "--exclusive (no other client uses the server)",
 	"disrupt-with": "--disrupt WHAT, as in --disrupt kill,pause --disrupt-every 20s",

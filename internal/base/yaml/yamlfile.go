@@ -29,11 +29,13 @@ var lineOf = regexp.MustCompile(`^yaml: line (\d+): `)
 // Root returns the node that the file consists of; nil if the file is empty or has another shape.
 func (p *Problems) Root(source []byte, shape Shape) *yaml.Node {
 	if len(source) > MaxSource {
-		p.Report(Place{}, &Problem{Description: "the file is too large", Expected: "1 MiB or less", Do: "is it the right file?"})
+		p.Report(Place{}, &Problem{Description: "the file is too large", Expected: "1 MiB or less",
+			Do: "is it the right file?"})
 		return nil
 	}
 	if !utf8.Valid(source) {
-		p.Report(Place{}, &Problem{Description: "the file is not UTF-8", Expected: shape.Expected, Do: "is it the right file?"})
+		p.Report(Place{}, &Problem{Description: "the file is not UTF-8", Expected: shape.Expected,
+			Do: "is it the right file?"})
 		return nil
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(source))

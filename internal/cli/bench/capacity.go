@@ -145,7 +145,8 @@ func (p process) capacity(ctx context.Context, o *capacityOptions, w plan.Worklo
 		return err
 	}
 	found := o.search.Result()
-	c.Rate, c.IsConfirmed, c.FailedRate, c.IsGeneratorLimited = found.Rate, found.IsConfirmed, found.FailedRate, found.IsGeneratorLimited
+	c.Rate, c.IsConfirmed, c.FailedRate, c.IsGeneratorLimited = found.Rate, found.IsConfirmed, found.FailedRate,
+		found.IsGeneratorLimited
 	c.ContraryRate, c.Confirm = found.ContraryRate, o.confirm
 	c.Took = time.Since(c.StartTime)
 	c.Hide(p.Secrets.Hide)
@@ -270,6 +271,7 @@ func (o *capacityOptions) firstRate(l *results.Load) float64 {
 const maxRepeats = 3
 
 var outcomes = map[string]search.Outcome{
-	results.StepHeld: search.OutcomeHeld, results.StepFailed: search.OutcomeFailed, results.StepLimited: search.OutcomeLimited,
-	results.StepStill: search.OutcomeLimited,
+	results.StepHeld: search.OutcomeHeld, results.StepFailed: search.OutcomeFailed,
+	results.StepLimited: search.OutcomeLimited,
+	results.StepStill:   search.OutcomeLimited,
 }

@@ -77,7 +77,8 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 		"the length of a block (default: 1s; in an open loop as long as its p99 needs)")
 	f.StringSliceVar(&o.margin, "margin", []string{"5%"}, "the `SHARE` by which B may be worse: with 5%, a ratio from "+
 		"1/1.05 to 1.05 counts as no change; of times also a time, as in 5%,1ms: the greater one counts")
-	f.BoolVar(&o.allowsDifference, "different-loads", false, "compare saved results although their loads or machines differ")
+	f.BoolVar(&o.allowsDifference, "different-loads", false,
+		"compare saved results although their loads or machines differ")
 	f.StringArrayVar(&o.primary, "primary", nil,
 		"the `METRIC` that decides; at most two (default: the rate in a closed loop, the p99 of the response time in an "+
 			"open one)")

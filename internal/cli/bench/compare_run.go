@@ -147,8 +147,8 @@ func (o *compareOptions) parseSide(arg string, lookup func(string) (string, bool
 	return s, isFile, err
 }
 
-// readWorkerFlags reads the flags of a comparison of workers, if it is one. --concurrency says how many jobs they are told to
-// work at a time, and is no setting of a load then.
+// readWorkerFlags reads the flags of a comparison of workers, if it is one. --concurrency says how many jobs they are
+// told to work at a time, and is no setting of a load then.
 func (o *compareOptions) readWorkerFlags(args []string) (err error) {
 	workers := slices.DeleteFunc(slices.Clone(args), func(arg string) bool {
 		kind, _ := target.NameOf(arg)

@@ -112,7 +112,8 @@ func (p process) obey(server *registry.Server) error {
 	return nil
 }
 
-// burdenNetwork returns the network of this machine, whose servers compute for a while at each read, which slows them down.
+// burdenNetwork returns the network of this machine, whose servers compute for a while at each read, which slows them
+// down.
 func burdenNetwork(burden time.Duration) registry.TCP {
 	if burden == 0 {
 		return registry.TCP{}

@@ -279,8 +279,8 @@ func (o *loadFlags) base(args []string) (plan.Workload, error) {
 	return plan.ParseWith(filepath.ToSlash(args[0]), source, o.otherKeys())
 }
 
-// otherKeys returns the flags that a workload file may have as keys beside its settings: all of the command that has one
-// file. A flag on the command line overrides the file.
+// otherKeys returns the flags that a workload file may have as keys beside its settings: all of the command that has
+// one file. A flag on the command line overrides the file.
 func (o *loadFlags) otherKeys() (keys plan.ExtraKeys) {
 	if !o.allowsKeys {
 		return keys

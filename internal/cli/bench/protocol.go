@@ -22,8 +22,8 @@ func (o *benchOptions) checkProtocol(at *shared.Endpoint, w *plan.Workload) erro
 	return o.applyProtocol(at, w)
 }
 
-// applyProtocol returns an error for a flag of the load and parts of a workload that the protocol of a target does not have, and
-// has the embedded server have its bug and its variation.
+// applyProtocol returns an error for a flag of the load and parts of a workload that the protocol of a target does not
+// have, and has the embedded server have its bug and its variation.
 func (o *loadFlags) applyProtocol(at *shared.Endpoint, w *plan.Workload) error {
 	if o.awaitsResults && at.Entry.Requests == "" {
 		return fmt.Errorf("--requests is about %s: %s has no command that waits for a result",
@@ -32,7 +32,8 @@ func (o *loadFlags) applyProtocol(at *shared.Endpoint, w *plan.Workload) error {
 	return cmp.Or(o.useBatches(at, w), at.SetVariation(o.variation), at.SetBug(o.bug), checkWorkload(*at, w))
 }
 
-// useBatches has the target be one of the extension that has a command for several jobs, if the workload pushes with that.
+// useBatches has the target be one of the extension that has a command for several jobs, if the workload pushes with
+// that.
 func (o *loadFlags) useBatches(at *shared.Endpoint, w *plan.Workload) (err error) {
 	o.needsBatch = w.Batch > 1
 	switch {

@@ -122,7 +122,8 @@ func (t *promText) plan(run string, plan *results.LoadPlan, hasBegun bool) {
 		t.sample("fwpbench_run_info", 1, "run", run, "phase", "before")
 	}
 	t.begin("fwpbench_plan_info", gauge, "What the load is, as planned.")
-	t.sample("fwpbench_plan_info", 1, "preset", plan.Preset, "open", strconv.FormatBool(plan.IsOpenLoop), "words", plan.Words)
+	t.sample("fwpbench_plan_info", 1, "preset", plan.Preset, "open", strconv.FormatBool(plan.IsOpenLoop), "words",
+		plan.Words)
 	t.begin("fwpbench_plan_connections", gauge, "Connections as planned.")
 	for _, kind := range []struct {
 		name string

@@ -55,7 +55,8 @@ func newWorker(p process) *cobra.Command {
 	f.SortFlags = false
 	f.SetInterspersed(false) // the flags of COMMAND are its own
 	o.declareWorkload(f, workerload.Settings()...)
-	f.Lookup("duration").DefValue, f.Lookup("warmup").DefValue = workerload.DefaultDuration.String(), defaultWarmup.String()
+	f.Lookup("duration").DefValue, f.Lookup("warmup").DefValue = workerload.DefaultDuration.String(),
+		defaultWarmup.String()
 	o.workerFlags.declare(cmd)
 	o.declareThresholds(cmd)
 	o.declareShown(f)
@@ -66,7 +67,8 @@ func newWorker(p process) *cobra.Command {
 
 func (o *workerFlags) declare(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&o.concurrency, "concurrency", defaultConcurrency, "tell the worker to run `N` jobs at a time")
-	cmd.Flags().DurationVar(&o.start, "start-timeout", defaultStartTimeout, "the longest wait for the first FETCH of COMMAND")
+	cmd.Flags().DurationVar(&o.start, "start-timeout", defaultStartTimeout,
+		"the longest wait for the first FETCH of COMMAND")
 }
 
 // What a worker is told, and how long its start may take, unless the user says otherwise.

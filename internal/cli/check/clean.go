@@ -121,7 +121,8 @@ func cleanPage(cleaning fwpscript.Cleaning, run string) reports.Page {
 	if len(cleaning.Sets) > 0 {
 		sets := reports.Fields{}
 		for _, set := range slices.Sorted(maps.Keys(cleaning.Sets)) {
-			sets.Fields = append(sets.Fields, reports.Field{Label: set, Lines: reports.LinesOf(text.GroupDigits(cleaning.Sets[set]))})
+			sets.Fields = append(sets.Fields, reports.Field{Label: set,
+				Lines: reports.LinesOf(text.GroupDigits(cleaning.Sets[set]))})
 		}
 		lines("The server has more jobs, of this suite or of others, that no command can fetch. Scheduled, retried and " +
 			"reserved jobs come back to their queues later: then run clean again.")

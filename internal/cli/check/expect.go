@@ -175,7 +175,8 @@ func (e *expectations) apply(
 	return result
 }
 
-// incompleteReason returns why a run knows too little of its server to write down what is known of it; empty if it does not.
+// incompleteReason returns why a run knows too little of its server to write down what is known of it; empty if it does
+// not.
 func incompleteReason(ctx context.Context, r *reports.Report) string {
 	hasStopped := func(c reports.Check) bool {
 		return c.Reason == reports.ReasonNotServing ||
@@ -213,8 +214,8 @@ func (e *expectations) replayLate(
 	run.Replace(r, play(checks))
 }
 
-// replayFindings plays checks with findings that are not known again, once, and those that are known as flaky as often as
-// their lines say. Each is alone then. Their verdicts are added to the report.
+// replayFindings plays checks with findings that are not known again, once, and those that are known as flaky as often
+// as their lines say. Each is alone then. Their verdicts are added to the report.
 func (e *expectations) replayFindings(
 	ctx context.Context, p process, r *reports.Report, picks selection, play func([]conformance.Check) []reports.Check,
 ) {

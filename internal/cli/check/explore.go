@@ -72,7 +72,8 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 	return o.deliver(p, e)
 }
 
-// exploreSubject returns the subject of an exploration, without the verbs of an extension that one of the servers does not have.
+// exploreSubject returns the subject of an exploration, without the verbs of an extension that one of the servers does
+// not have.
 func (p process) exploreSubject(
 	ctx context.Context, at shared.Endpoint, timeout time.Duration, servers ...play.Target,
 ) *explore.Alphabet {
@@ -191,7 +192,8 @@ func (o *generatorOptions) explorer(at shared.Endpoint, isPrivate bool) explore.
 	return explore.Explorer{
 		Alphabet: at.Entry.Alphabet(), Password: at.Password, Seed: o.seed, Steps: o.steps, Time: o.time,
 		Connections: o.connections, Findings: o.limit, Timeout: o.timeout, Patience: o.patience, Longest: o.maxPause,
-		Unshrunk: o.noShrink, Shrinking: o.shrink, Alone: o.allowsOtherJobs() || isPrivate, NoFlush: !o.allowsFlush && !isPrivate,
+		Unshrunk: o.noShrink, Shrinking: o.shrink, Alone: o.allowsOtherJobs() || isPrivate, NoFlush: !o.allowsFlush &&
+			!isPrivate,
 	}
 }
 

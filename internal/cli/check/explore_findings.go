@@ -139,7 +139,8 @@ func (k *findingStore) addResult(e *reports.Exploration, r *explore.Result) {
 	switch k.addLoss(e, r.LostReason, len(r.Findings)); {
 	case r.LostReason != "":
 	case r.IsSilent:
-		e.SilenceReason = fmt.Sprintf("new connections got no reply in time (--timeout %v, --time %v); for a slow server, give "+
+		e.SilenceReason = fmt.Sprintf("new connections got no reply in time (--timeout %v, --time %v); for a slow "+
+			"server, give "+
 			"longer times", k.o.timeout, k.o.time)
 	case r.IsRefused:
 		e.SilenceReason = "every new connection was refused; stop other clients of the server, or raise its connection limit"
@@ -178,8 +179,8 @@ func (k *findingStore) addLoss(e *reports.Exploration, reason string, findings i
 	}
 }
 
-// addStartFailure adds to the report that the server did not start again after it was stopped: there is no target any more,
-// unless something was found before. A server that would serve in an empty folder does not start on its data.
+// addStartFailure adds to the report that the server did not start again after it was stopped: there is no target any
+// more, unless something was found before. A server that would serve in an empty folder does not start on its data.
 func (k *findingStore) addStartFailure(e *reports.Exploration) {
 	if k.startErr == nil {
 		return

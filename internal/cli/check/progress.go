@@ -74,9 +74,9 @@ func (p *progress) state() (share float64, parts []string) {
 	return float64(p.done) / float64(p.total), parts
 }
 
-// remaining returns how long the rest of the run takes if the server answers at once: as long as the longest wait (all begin
-// at the start, unless the number of checks at a time is limited), and as long as its share of what is done took, as
-// soon as that is enough to go by.
+// remaining returns how long the rest of the run takes if the server answers at once: as long as the longest wait (all
+// begin at the start, unless the number of checks at a time is limited), and as long as its share of what is done took,
+// as soon as that is enough to go by.
 func (p *progress) remaining(elapsed time.Duration) time.Duration {
 	var longest, all time.Duration
 	for _, play := range p.pending {

@@ -98,8 +98,8 @@ func (p process) recheckReport(o *recheckOptions, name string, data []byte) erro
 	return o.deliver(p, r)
 }
 
-// applyExpectations returns the report, held against the file of --expect if there is one. The server is the one that the saved
-// run has found out.
+// applyExpectations returns the report, held against the file of --expect if there is one. The server is the one that
+// the saved run has found out.
 func (o *recheckOptions) applyExpectations(r *reports.Report) (*reports.Report, error) {
 	if o.expect.name == "" {
 		return r, nil

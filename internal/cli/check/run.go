@@ -155,7 +155,8 @@ func playAlone(ctx context.Context, runner *run.Runner) *reports.Report {
 }
 
 // complete adds to the report of a run what is known of the server.
-func complete(ctx context.Context, r *reports.Report, s testTarget, bed testbed, picks selection, timeout time.Duration) {
+func complete(ctx context.Context, r *reports.Report, s testTarget, bed testbed, picks selection,
+	timeout time.Duration) {
 	r.Target = s.introduce(ctx, bed, timeout)
 	reports.Hide(s.Secrets.Hide, r)
 	if s.IsPrivate() { // the servers no longer exist

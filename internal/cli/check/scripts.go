@@ -246,7 +246,8 @@ func checksOf(p *registry.Entry) ([]conformance.Check, error) {
 	return all, nil
 }
 
-// expandExtensions returns the protocol of a name, all of them if it is empty, and each of them with each of its extensions.
+// expandExtensions returns the protocol of a name, all of them if it is empty, and each of them with each of its
+// extensions.
 func expandExtensions(name string) (all []*registry.Entry, err error) {
 	protocols := registry.All()
 	if name != "" {
@@ -307,7 +308,8 @@ func badSelection(err error, checks []conformance.Check) error {
 	if e, ok := errors.AsType[*conformance.SelectionError](err); ok {
 		words := map[string][]string{"check": namesOf(checks), "clause": clauseNames()}[e.Part]
 		if strings.HasPrefix(e.Pattern, reports.LawPrefix) && e.Part == "check" {
-			e.Explanation = "this rule is applied to all checks and cannot be selected: select the check whose finding names it; " +
+			e.Explanation = "this rule is applied to all checks and cannot be selected: select the check whose finding " +
+				"names it; " +
 				"see fwpcheck explain " + e.Pattern
 		}
 		e.Explanation = cmp.Or(e.Explanation, patternHint(e.Part, e.Pattern, words))
@@ -333,7 +335,8 @@ func matchPattern(flag, pattern string, words []string) *conformance.SelectionEr
 	if err == nil && matches([]string{pattern}, words) {
 		return nil
 	}
-	return &conformance.SelectionError{Part: flag, Pattern: pattern, Err: err, Explanation: patternHint(flag, pattern, words)}
+	return &conformance.SelectionError{Part: flag, Pattern: pattern, Err: err,
+		Explanation: patternHint(flag, pattern, words)}
 }
 
 func matches(patterns, words []string) bool {

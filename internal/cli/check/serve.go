@@ -147,8 +147,8 @@ func listen(flag, addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// interruptContext returns a copy of ctx that ends when the user interrupts the command, or whoever started it closes its
-// standard input, and a function that releases it.
+// interruptContext returns a copy of ctx that ends when the user interrupts the command, or whoever started it closes
+// its standard input, and a function that releases it.
 func (p process) interruptContext(ctx context.Context) (context.Context, func()) {
 	ctx, stop := shared.InterruptContext(ctx)
 	return closeContext(ctx, p.In), stop
@@ -172,8 +172,8 @@ func (p process) waitForEnd(ctx context.Context, ready string, errs <-chan error
 	return nil
 }
 
-// closeContext returns a copy of ctx that ends when the other end of in is closed, if in is a pipe: its writer has ended
-// then. Terminals, files and /dev/null have no such end. What is written to the pipe is ignored.
+// closeContext returns a copy of ctx that ends when the other end of in is closed, if in is a pipe: its writer has
+// ended then. Terminals, files and /dev/null have no such end. What is written to the pipe is ignored.
 func closeContext(ctx context.Context, in io.Reader) context.Context {
 	f, ok := in.(*os.File)
 	if !ok {
@@ -319,8 +319,8 @@ const scriptMessage = "serve plays only scripts of FWP"
 // certificateLife is how long the certificate of one run is valid.
 const certificateLife = 30 * 24 * time.Hour
 
-// makeCertificate makes a certificate for an address that servers listen at, and localhost, which signs itself, and writes
-// it to a file. Its key is in memory only.
+// makeCertificate makes a certificate for an address that servers listen at, and localhost, which signs itself, and
+// writes it to a file. Its key is in memory only.
 func makeCertificate(file, addr string) (*tls.Config, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -81,7 +81,8 @@ func (p process) waitForServer(
 	patience := firstTry
 	for start := time.Now(); ; {
 		needsPassword, tryErr := tryServer(waitCtx, at, max(min(patience, timeout-time.Since(start)), time.Millisecond))
-		if tryErr == nil || errors.Is(tryErr, conformance.ErrDeclined) || target.Alert(tryErr) != "" { // waiting makes nothing right
+		// waiting makes nothing right
+		if tryErr == nil || errors.Is(tryErr, conformance.ErrDeclined) || target.Alert(tryErr) != "" {
 			return needsPassword, tryErr
 		}
 		if err == nil || time.Since(start) < timeout {

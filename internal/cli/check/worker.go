@@ -177,8 +177,8 @@ func addCertificate(h *fwpsituations.Harness) (folder string, err error) {
 
 // checkClient is one run, from the flags to the exit code.
 func (p process) checkClient(ctx context.Context, o *clientOptions, words []string) error {
-	err := cmp.Or(o.validate(), o.reportFlags.Validate(), target.NeedShell("fwpcheck "+o.reportTarget("").Role), o.setSoftware(words))
-	if err == nil {
+	err := cmp.Or(o.validate(), o.reportFlags.Validate(), target.NeedShell("fwpcheck "+o.reportTarget("").Role))
+	if err = cmp.Or(err, o.setSoftware(words)); err == nil {
 		err = o.openLog()
 	}
 	if err != nil {
@@ -195,8 +195,7 @@ func (p process) checkClient(ctx context.Context, o *clientOptions, words []stri
 	if err != nil {
 		return err
 	}
-	bar := o.bar(&p)
-	command := commandLine(words)
+	bar, command := o.bar(&p), commandLine(words)
 	p.Logf("testing %s, seed %d", command, o.seed)
 	ctx, stop := p.begin(ctx)
 	defer stop()
@@ -213,8 +212,8 @@ func (p process) checkClient(ctx context.Context, o *clientOptions, words []stri
 	if observation.UnknownTypeError != "" {
 		return p.reportMissingHandler(ctx, o, start, command, observation.UnknownTypeError)
 	}
-	plan := o.situations(ctx,
-		playPlan{selection: picks, thing: "situation", start: start, expectations: expected, bar: bar}, command)
+	plan := playPlan{selection: picks, thing: "situation", start: start, expectations: expected, bar: bar}
+	plan = o.situations(ctx, plan, command)
 	plan.complete = func(r *reports.Report) {
 		r.Target, r.Observations = o.reportTarget(command), append(h.Observations(), o.logTrouble()...)
 	}
@@ -259,10 +258,13 @@ func (o *clientOptions) situations(ctx context.Context, plan playPlan, command s
 	return plan
 }
 
-// reportMissingHandler reports that a worker does not know the first job type, so that nothing else would say anything about it.
-func (p process) reportMissingHandler(ctx context.Context, o *clientOptions, start time.Time, command, message string) error {
+// reportMissingHandler reports that a worker does not know the first job type, so that nothing else would say anything
+// about it.
+func (p process) reportMissingHandler(ctx context.Context, o *clientOptions, start time.Time, command,
+	message string) error {
 	r := o.failureReport(ctx, start, o.reportTarget(command), nil)
-	r.MissReason = "the worker has no handler for fwp.ok (" + message + "), the type of its first job; register a handler " +
+	r.MissReason = "the worker has no handler for fwp.ok (" + message +
+		"), the type of its first job; register a handler " +
 		"that returns at once, and handlers for the other job types of docs/judging-workers.md#the-job-types"
 	p.Logf("%s", p.Show(r.MissReason))
 	return o.deliver(p, r)

@@ -227,7 +227,8 @@ func (c *config) items(key *yaml.Node, flag *pflag.Flag, value *yaml.Node) []*ya
 	for i, item := range items {
 		items[i] = baseyaml.Resolve(item)
 		if items[i].Kind != yaml.ScalarNode || items[i].Tag == "!!null" {
-			c.problems.Report(baseyaml.At(item), &baseyaml.Problem{Key: key.Value, Description: "this is " + baseyaml.KindOf(items[i]),
+			c.problems.Report(baseyaml.At(item), &baseyaml.Problem{Key: key.Value, Description: "this is " +
+				baseyaml.KindOf(items[i]),
 				Expected: "a value", Do: "write a value after the colon"})
 			return nil
 		}

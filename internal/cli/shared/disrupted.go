@@ -62,7 +62,8 @@ func (d *Disruptor) End() {
 }
 
 // Begin implements [disrupt.Target]. What was begun is done to its end.
-func (d *Disruptor) Begin(ctx context.Context, disruption disrupt.Disruption) (end func(context.Context) error, err error) {
+func (d *Disruptor) Begin(ctx context.Context, disruption disrupt.Disruption) (end func(context.Context) error,
+	err error) {
 	adapt := func(end func() error) func(context.Context) error {
 		return func(context.Context) error { return end() }
 	}

@@ -117,7 +117,8 @@ func saveScripts(folder string, texts map[string]string) error {
 	return nil
 }
 
-// completeOutput completes how a report is written: with the report, and with where the call is in the user's repository.
+// completeOutput completes how a report is written: with the report, and with where the call is in the user's
+// repository.
 func (p Process) completeOutput(o *Output, output formats.Output) formats.Output {
 	output.Result, output.Exit, output.Verbose = o.Report, o.Exit, o.Flags.IsVerbose
 	output.Folder, _ = os.Getwd() // without it names stay as they are
@@ -174,7 +175,8 @@ func refuseOverwrite(cmd *cobra.Command, args []string) (err error) {
 	})
 	for i, result := range results {
 		for _, other := range append(results[:i:i], others...) {
-			if result.source != other.source && isFile(result.file) && !isFolder(result.file) && isSameFile(result.file, other.file) {
+			if result.source != other.source && isFile(result.file) && !isFolder(result.file) &&
+				isSameFile(result.file, other.file) {
 				return fmt.Errorf("%s and %s have the same file, %s: one would overwrite the other", other.source, result.source,
 					result.file)
 			}
@@ -183,8 +185,8 @@ func refuseOverwrite(cmd *cobra.Command, args []string) (err error) {
 	return nil
 }
 
-// isSameFile reports whether two names are those of one file that holds what was written last. A device or a pipe, which
-// may take several results, is none.
+// isSameFile reports whether two names are those of one file that holds what was written last. A device or a pipe,
+// which may take several results, is none.
 func isSameFile(a, b string) bool {
 	info, err := os.Stat(a)
 	other, errOther := os.Stat(b)
@@ -200,8 +202,8 @@ func isSameFile(a, b string) bool {
 // isFile reports whether --output names a file, and not standard output.
 func isFile(name string) bool { return name != "" && name != "-" }
 
-// CheckWritable returns an error if the FILE of a flag cannot be written. It is called before the work whose result goes
-// there, and leaves an existing file as it is.
+// CheckWritable returns an error if the FILE of a flag cannot be written. It is called before the work whose result
+// goes there, and leaves an existing file as it is.
 func CheckWritable(flag, name string) error {
 	if !isFile(name) {
 		return nil

@@ -46,8 +46,8 @@ func (p Process) Logf(format string, args ...any) {
 	_, _ = io.WriteString(p.Err, message+"\n")
 }
 
-// breakLines returns a message in lines of at most so many characters. What continues a line begins two characters below
-// it.
+// breakLines returns a message in lines of at most so many characters. What continues a line begins two characters
+// below it.
 func breakLines(message string, width int) string {
 	var lines []string
 	for line := range strings.SplitSeq(message, "\n") {

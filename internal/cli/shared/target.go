@@ -25,8 +25,8 @@ type TargetFlags struct {
 	serverLog                   string
 	log                         *target.Log // in the file of that name, once a server is to be started
 
-	// IsHarmless is set before Declare if the command does nothing to a server that others notice: the environment may name
-	// its target without more ado.
+	// IsHarmless is set before Declare if the command does nothing to a server that others notice: the environment may
+	// name its target without more ado.
 	IsHarmless              bool
 	ProtocolName, Extension string            // of --protocol and --extension, empty if they are not given
 	Command                 string            // to which the flags belong, as in [Refusal]: "fwpcheck record"
@@ -183,8 +183,8 @@ func namesServer(environment func(string) (string, bool)) bool {
 // targetFlagNames are the flags that name a target.
 var targetFlagNames = []string{"url", "start", "embedded", "from-environment"}
 
-// environmentError returns the error for a server that only the environment names. It may be one in production, or a tunnel to
-// one, and the command would send it hostile commands or load.
+// environmentError returns the error for a server that only the environment names. It may be one in production, or a
+// tunnel to one, and the command would send it hostile commands or load.
 func environmentError(choice target.Choice, command string) error {
 	return fmt.Errorf("%s names %s, and nothing was sent to it: %s sends hostile commands or load, so the command "+
 		"line must name the server:\n  %[3]s --url \"$%[1]s\"    that server; or --from-environment\n  %[3]s --embedded "+
@@ -248,7 +248,8 @@ func (t *TargetFlags) EndpointAt(url string) (Endpoint, error) {
 // connectionFlags are the flags for how to reach a server that runs already.
 var connectionFlags = []string{"password-file", "tls-ca", "tls-server-name", "tls-insecure", "tls-cert", "tls-key"}
 
-// refuseFlags returns an error for the first of some flags that was given, in words that have its name in the place of %s.
+// refuseFlags returns an error for the first of some flags that was given, in words that have its name in the place of
+// %s.
 func refuseFlags(set *pflag.FlagSet, words string, flags ...string) error {
 	if i := slices.IndexFunc(flags, set.Changed); i >= 0 {
 		return fmt.Errorf(words, flags[i])
@@ -256,8 +257,8 @@ func refuseFlags(set *pflag.FlagSet, words string, flags ...string) error {
 	return nil
 }
 
-// StartEndpoint returns the target of the protocol that --protocol names, which the command of a --start starts. It is an
-// error if the command has no {port}.
+// StartEndpoint returns the target of the protocol that --protocol names, which the command of a --start starts. It is
+// an error if the command has no {port}.
 func (t *TargetFlags) StartEndpoint(command string) (Endpoint, error) {
 	protocol, err := t.entry(t.ProtocolName)
 	if err != nil {

@@ -30,7 +30,8 @@ func Run(
 	synctest.Test(t, func(t *testing.T) {
 		config, end := serve()
 		defer end()
-		config.Workload, config.Seed, config.Run, config.CoarseTimers, config.Protocol = w.WithDefaults(), 1, "test", true, protocol
+		config.Workload, config.Seed, config.Run, config.CoarseTimers, config.Protocol = w.WithDefaults(), 1, "test", true,
+			protocol
 		report = load.Run(t.Context(), config).Report
 	})
 	return report

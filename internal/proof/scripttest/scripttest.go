@@ -32,7 +32,8 @@ func Commands(mains map[string]func(shared.Process) int) map[string]func(*testsc
 	}
 }
 
-// expectExit is `exits CODE COMMAND [ARG...]`: the command ends with this exit code, or with one of those with bars between.
+// expectExit is `exits CODE COMMAND [ARG...]`: the command ends with this exit code, or with one of those with bars
+// between.
 func expectExit(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND [ARG...]")

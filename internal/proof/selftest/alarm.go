@@ -55,7 +55,8 @@ func (f Fixture) FalseAlarms(v registry.Variation, report *reports.Report, uses 
 }
 
 // alarm returns the alarm of a verdict on a clause, unless it is right, or allowed.
-func (f Fixture) alarm(v registry.Variation, check string, c reports.ClauseVerdict, uses *allow.Usage) (a Alarm, ok bool) {
+func (f Fixture) alarm(v registry.Variation, check string, c reports.ClauseVerdict, uses *allow.Usage) (a Alarm,
+	ok bool) {
 	a.Text = fmt.Sprintf("%s: %s %s: %s", check, c.ID, c.Verdict, c.Cause)
 	switch row := (allow.Row{Item: allow.Warn, Places: []string{c.ID}, Reason: allow.ReasonPlaceholder}); c.Verdict {
 	case reports.Pass, reports.Observed:

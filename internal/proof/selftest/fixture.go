@@ -58,8 +58,8 @@ func (f Fixture) Checks() ([]conformance.Check, error) {
 	return h.Checks(), nil
 }
 
-// HasOwnServers reports whether each check has servers of its own: those of the default protocol have bugs of every fiftieth
-// job.
+// HasOwnServers reports whether each check has servers of its own: those of the default protocol have bugs of every
+// fiftieth job.
 func (f Fixture) HasOwnServers() bool { return f.Client == nil && f.peer().IsDefault() }
 
 // ChecksFor returns the checks that look at a bug: where each has servers of its own those that decide one of its

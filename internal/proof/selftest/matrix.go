@@ -211,8 +211,8 @@ func Judges(p *conformance.Suite, check conformance.Check) bool {
 	return false
 }
 
-// isTimeReason reports whether a clause is open because of the pace of this machine, or because a server had a span of time
-// wrong once. What a client does once is to be confirmed.
+// isTimeReason reports whether a clause is open because of the pace of this machine, or because a server had a span of
+// time wrong once. What a client does once is to be confirmed.
 func isTimeReason(r reports.ReasonCode, client bool) bool {
 	return r == reports.ReasonLag || r == reports.ReasonUnsteady && !client
 }

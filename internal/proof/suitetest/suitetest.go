@@ -26,8 +26,8 @@ func Scripts(t *testing.T, protocol *conformance.Suite) []conformance.Check {
 	return conformance.Scripts(scripts...)
 }
 
-// CheckOrder fails the test unless lint finds nothing in the scripts of a protocol, they are in the normal form and have a
-// title, their clauses are in the catalogue and bind servers, and each check that is no more has been replaced.
+// CheckOrder fails the test unless lint finds nothing in the scripts of a protocol, they are in the normal form and
+// have a title, their clauses are in the catalogue and bind servers, and each check that is no more has been replaced.
 func CheckOrder(t *testing.T, protocol *conformance.Suite) {
 	t.Helper()
 	scripts, err := protocol.Scripts()
@@ -100,8 +100,8 @@ func CheckPasses(t *testing.T, report *reports.Report) {
 	}
 }
 
-// CheckTimes fails the test unless each script was played in the time of its waits: line, or in a second where it has none:
-// that is what a quick run goes by.
+// CheckTimes fails the test unless each script was played in the time of its waits: line, or in a second where it has
+// none: that is what a quick run goes by.
 func CheckTimes(t *testing.T, report *reports.Report, checks []conformance.Check) {
 	t.Helper()
 	for _, c := range checks {
@@ -109,7 +109,8 @@ func CheckTimes(t *testing.T, report *reports.Report, checks []conformance.Check
 		i := slices.IndexFunc(report.Checks, func(r reports.Check) bool { return r.ID == description.ID })
 		elapsed, limit := report.Checks[i].Took, max(description.Wait, time.Second)
 		line := (elapsed + time.Second - 1).Truncate(time.Second)
-		assert.LessOrEqual(t, elapsed.Truncate(time.Second/10), limit, "%s: write waits: %.0fs", description.ID, line.Seconds())
+		assert.LessOrEqual(t, elapsed.Truncate(time.Second/10), limit, "%s: write waits: %.0fs", description.ID,
+			line.Seconds())
 	}
 }
 

@@ -97,8 +97,8 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// recordClose records that the connection is closed. A close with a reply under way is a reset for the other side, and one
-// of a connection that this side knows to have ended need not be noticed there.
+// recordClose records that the connection is closed. A close with a reply under way is a reset for the other side, and
+// one of a connection that this side knows to have ended need not be noticed there.
 func (c *conn) recordClose() {
 	r := c.record
 	sent, ok := r.waiting[c]

@@ -59,8 +59,8 @@ const (
 	unreading // a close that the kernel makes a reset, perhaps
 )
 
-// enoughDeeds is how many deeds of a kind a forwarder has to serve on behind until they are not what ends it. The kernel
-// makes a reset of few closes with a reply under way; under TLS, which says goodbye, each is one.
+// enoughDeeds is how many deeds of a kind a forwarder has to serve on behind until they are not what ends it. The
+// kernel makes a reset of few closes with a reply under way; under TLS, which says goodbye, each is one.
 var enoughDeeds = map[kind]int{halving: 1, resetting: 1, unreading: 10}
 
 // reactionTime returns how long a forwarder may take to end behind a deed of a kind.
@@ -141,7 +141,8 @@ func (r *Record) LossReason(ctx context.Context) string {
 	if causes == "" {
 		return ""
 	}
-	reason := "the connection to the target was lost: nothing accepts connections at its address any longer. Last, " + causes
+	reason := "the connection to the target was lost: nothing accepts connections at its address any longer. Last, " +
+		causes
 	if e.unread.After(e.at.Add(-moment)) {
 		reason += "; commands were in progress at that moment"
 	}
@@ -212,8 +213,8 @@ func (r *Record) note(d deed, isLoud bool) {
 	r.loud, r.quiet.isOutdated = d, true
 }
 
-// isOpening reports whether it is not known what becomes of the connection that was opened last: what was sent on another
-// one meanwhile need not be the cause of an end. The lock is held.
+// isOpening reports whether it is not known what becomes of the connection that was opened last: what was sent on
+// another one meanwhile need not be the cause of an end. The lock is held.
 func (r *Record) isOpening() bool {
 	return r.quiet.kind == opening && !r.newest.hasReceived
 }

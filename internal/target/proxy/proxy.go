@@ -23,8 +23,8 @@ type Config struct {
 	Observer Observer
 	// MaxOpen bounds the connections that are open at a time; one more is reset at once. 0 means no bound.
 	MaxOpen int
-	// OnFailure is called if the server cannot be dialed for a client, whose connection is reset then, if there are too many
-	// connections, and if one cannot be accepted; nil is nothing. It may be called by several goroutines at once.
+	// OnFailure is called if the server cannot be dialed for a client, whose connection is reset then, if there are too
+	// many connections, and if one cannot be accepted; nil is nothing. It may be called by several goroutines at once.
 	OnFailure func(error)
 	// Seed decides the jitter of a [Condition].
 	Seed uint64

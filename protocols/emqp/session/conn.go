@@ -47,8 +47,8 @@ func handshake(identity string) []byte {
 	return zmtp.Ready(properties).Append(zmtp.NewGreeting().Append(nil))
 }
 
-// sentIDs has the ids of the messages that were sent on a connection, each with a channel that is closed when the broker
-// has acknowledged it. It is safe for concurrent use.
+// sentIDs has the ids of the messages that were sent on a connection, each with a channel that is closed when the
+// broker has acknowledged it. It is safe for concurrent use.
 type sentIDs struct {
 	mu       sync.Mutex
 	ids      map[string]chan struct{}

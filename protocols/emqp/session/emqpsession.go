@@ -177,7 +177,8 @@ func (r *reader) hides(command string) bool {
 		return true
 	}
 	unschedule := command == emqp.UNSCHEDULE
-	return r.isRepeat && (unschedule || command == emqp.SCHEDULE) || unschedule && r.sentIDs != nil && r.sentIDs.isWorker.Load()
+	return r.isRepeat && (unschedule || command == emqp.SCHEDULE) || unschedule && r.sentIDs != nil &&
+		r.sentIDs.isWorker.Load()
 }
 
 // relayedCommands are the commands of messages that the broker passes on. One of them may be sent again as it was.

@@ -49,7 +49,8 @@ func (s *session) jobMessage(message string) string {
 // awaitRequests waits until the program was sent all requests, and ends the play otherwise.
 func (s *session) awaitRequests(n int) {
 	if !s.WaitUntil(s.program, waitLimit, func() bool { return s.requestCount() >= n }) {
-		s.GiveUp(true, "the worker was ready for %d of %d requests within %v; it %s", s.requestCount(), n, waitLimit, s.Ending(s.program))
+		s.GiveUp(true, "the worker was ready for %d of %d requests within %v; it %s", s.requestCount(), n, waitLimit,
+			s.Ending(s.program))
 	}
 }
 
@@ -148,8 +149,8 @@ func (s *session) awaitReply(text string, n int) bool {
 	return isFound
 }
 
-// checkQueues decides whether all queues of the worker's environment are in its INFORMs. One that has none of them does not
-// read its environment.
+// checkQueues decides whether all queues of the worker's environment are in its INFORMs. One that has none of them does
+// not read its environment.
 func (s *session) checkQueues() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -177,7 +178,8 @@ func retries(s *session) {
 		s.GiveUp(false, "no job wrote its file: does the program have the job fwp.flaky?")
 	}
 	s.checkRuns("WRK-15", 1, noneRuns(), "run of a failing job without retry-count")
-	s.checkRuns("HEAD-03", count+1, thriceRuns(), fmt.Sprintf("runs of a job that always fails, with retry-count:%d", count))
+	s.checkRuns("HEAD-03", count+1, thriceRuns(), fmt.Sprintf("runs of a job that always fails, with retry-count:%d",
+		count))
 	s.checkRuns("HEAD-03", 2, lessRuns(), "runs of a job that fails once, with retry-count:5")
 }
 

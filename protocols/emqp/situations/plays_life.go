@@ -39,7 +39,10 @@ func watchIdle(s *session) {
 	}
 	count := s.count(&s.beats)
 	hasResumed := s.WaitUntil(s.program, maxWorkerSilence, func() bool { return s.count(&s.beats) > count })
-	isBroken := fwpsituations.WithLock(&s.mu, func() bool { return s.steadiness.longest > maxSilence || s.steadiness.growth[0] > 0 })
+	isBroken := fwpsituations.WithLock(&s.mu, func() bool {
+		return s.steadiness.longest > maxSilence ||
+			s.steadiness.growth[0] > 0
+	})
 	switch {
 	case hasResumed && isBroken: // it had kept the interval before, or has none
 	case hasResumed:
@@ -73,7 +76,8 @@ func watchJob(s *session) {
 		usual.Round(time.Millisecond)))
 }
 
-// silenceDuring returns for how long at most nothing was heard while a job ran that takes so long, and waits for its REPLY.
+// silenceDuring returns for how long at most nothing was heard while a job ran that takes so long, and waits for its
+// REPLY.
 func (s *session) silenceDuring(takes time.Duration) time.Duration {
 	const spare = time.Second / 2
 	r, count, replies := replyRequest(job("fwp.sleep", takes.Seconds())), s.requestCount(), s.replyCount()
@@ -114,8 +118,8 @@ func (s *session) stopSending() {
 	s.isSilent, s.steadiness.hasEnded = true, true
 }
 
-// resumeSending ends a silence with the INFORM of a peer. Others have disconnected by then, although their connections may be
-// open. The lock is held.
+// resumeSending ends a silence with the INFORM of a peer. Others have disconnected by then, although their connections
+// may be open. The lock is held.
 func (s *session) resumeSending(p *peer) {
 	if !s.isSilent {
 		return
@@ -128,8 +132,8 @@ func (s *session) resumeSending(p *peer) {
 	}
 }
 
-// disconnectTwice returns a play in which the broker disconnects, and once more while a job runs. It watches the program for a
-// while when it has begun anew.
+// disconnectTwice returns a play in which the broker disconnects, and once more while a job runs. It watches the
+// program for a while when it has begun anew.
 func disconnectTwice(pause time.Duration, act func(*session)) func(*session) {
 	return func(s *session) {
 		if s.checkReturn(act, replyRequest(job("fwp.ok"))) {
@@ -159,7 +163,8 @@ func (s *session) checkReturn(act func(*session), r *request) bool {
 	s.mu.Unlock()
 	beatCount := s.count(&s.beats) - beats
 	if !hasReturned && beatCount > 0 && beatCount < int(comeback/maxSilence) && !s.HasExited(s.program) {
-		s.LeaveOpen("BEAT-10", fmt.Sprintf("%d HEARTBEATs within %v: with its own interval it may detect this later", beatCount,
+		s.LeaveOpen("BEAT-10", fmt.Sprintf("%d HEARTBEATs within %v: with its own interval it may detect this later",
+			beatCount,
 			comeback))
 		return false
 	}
@@ -187,7 +192,8 @@ func disconnect(takes time.Duration) func(*session) {
 		s.sendAll(emqp.Disconnect(""))
 		hasKBAI := s.WaitUntil(s.program, takes+waitLimit, func() bool { return s.count(&s.kbais) > 0 })
 		hasKBAI = hasKBAI || s.count(&s.kbais) > 0
-		s.Decide("WRK-11", hasKBAI, "a KBAI", fmt.Sprintf("none within %v; the worker %s", takes+waitLimit, s.Ending(s.program)))
+		s.Decide("WRK-11", hasKBAI, "a KBAI", fmt.Sprintf("none within %v; the worker %s", takes+waitLimit,
+			s.Ending(s.program)))
 		const watchTime = 4 * time.Second
 		s.Pass(s.program, max(watchTime, takes+watchTime/2))
 		if hasKBAI {

@@ -72,7 +72,8 @@ func (s *session) checkACK(m emqp.Message, l reports.Line) {
 	id := string(m.Fields[0])
 	number, ok := strings.CutPrefix(id, idPrefix)
 	if n, err := strconv.Atoi(number); !ok || err != nil || n < 1 || n > s.number {
-		s.DecideBroken("WRK-01", "the id of the message that the ACK acknowledges", fmt.Sprintf("%q, the id of no message", id), l)
+		s.DecideBroken("WRK-01", "the id of the message that the ACK acknowledges",
+			fmt.Sprintf("%q, the id of no message", id), l)
 	}
 }
 

@@ -158,7 +158,10 @@ func (l *emqpLaw) queueBreach(c *conn, queue string) *breach {
 // isMisaddressed reports whether a peer without an identity gets what is for one of some others, one of which has none
 // either.
 func (l *emqpLaw) isMisaddressed(c *conn, others []int) bool {
-	return c.isNameless && slices.ContainsFunc(others, func(n int) bool { return l.conns[n] != nil && l.conns[n].isNameless })
+	return c.isNameless && slices.ContainsFunc(others, func(n int) bool {
+		return l.conns[n] != nil &&
+			l.conns[n].isNameless
+	})
 }
 
 // worksFor reports whether a connection is that of a worker of a queue.
@@ -232,7 +235,8 @@ func (l *emqpLaw) judgeSchedule(number int, c *conn, x *message, m emqp.Message)
 	case !l.isLeaving && c.role != formerPeer && (l.hasForeignVersion(m) || c.role != scheduler && c.foreign):
 		return extraBreach("version", "FRAME-06")
 	case x == nil && c.role == scheduler && !l.isLeaving && l.mentionsPlay(m): // no other client uses its names
-		return contentBreach(strings.ToLower(m.Command)+"-content", "SCHED-01", scriptLine(m.Command, "a message that was sent"))
+		return contentBreach(strings.ToLower(m.Command)+"-content", "SCHED-01",
+			scriptLine(m.Command, "a message that was sent"))
 	case l.isLeaving, x == nil, len(m.Fields) != len(x.Fields):
 		return nil
 	case c.roleBeforeKBAI == scheduler && l.isAfterKBAI(c, x):

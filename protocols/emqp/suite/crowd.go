@@ -29,7 +29,8 @@ func (w *routeMaker) crowd() (steps []explore.Step) {
 	}
 	for i := range n {
 		conn := crowdConn + i
-		steps = append(steps, w.sendReady(conn), w.requestTo(ownQueues[i:i+1], secondClient, emqp.ReplyRequested), w.sendReply(conn))
+		steps = append(steps, w.sendReady(conn), w.requestTo(ownQueues[i:i+1], secondClient, emqp.ReplyRequested),
+			w.sendReply(conn))
 	}
 	last := crowdConn + n - 1
 	for conn := crowdConn; conn < last; conn++ {

@@ -72,8 +72,8 @@ func (l *emqpLaw) scheduleDue(x *message, expected string) *law.DueMessage {
 	return newDue(l.schedulerClause(l.conns[schedulers[0]], x.Command, "SCHED-01"), x.ID, expected, schedulers...)
 }
 
-// schedulerClause returns the clause by which a scheduler has to get a message: that of what was to change nothing before,
-// of a peer that is not the plainest and has got nothing yet, or of the message.
+// schedulerClause returns the clause by which a scheduler has to get a message: that of what was to change nothing
+// before, of a peer that is not the plainest and has got nothing yet, or of the message.
 func (l *emqpLaw) schedulerClause(c *conn, command, clause string) string {
 	switch {
 	case l.disrupted != "":
@@ -133,8 +133,8 @@ func causes(x *message, c *conn) (all []cause) {
 	return all
 }
 
-// requestClause returns the clause by which a worker has to get a REQUEST: that of the cause in spite of which the fewest
-// have come. What several have come in spite of is no cause.
+// requestClause returns the clause by which a worker has to get a REQUEST: that of the cause in spite of which the
+// fewest have come. What several have come in spite of is no cause.
 func (l *emqpLaw) requestClause(x *message, c *conn) string {
 	const limit = 3
 	if l.disrupted != "" {

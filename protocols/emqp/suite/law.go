@@ -100,19 +100,21 @@ type emqpLaw struct {
 	isUnbounded      bool                         // bytes were sent that may be any messages
 	hasLostScheduler bool                         // a scheduler went without KBAI: where a SCHEDULE goes is open
 	schedulerKBAIAt  time.Time                    // when a scheduler has sent KBAI last
-	causeCounts      map[cause]int                // REQUESTs that have reached a worker in spite of what may keep them from it
-	disrupted        string                       // the clause of the last message that is to change nothing for others
-	isLeaving        bool                         // the broker was sent a DISCONNECT
-	leftAt           time.Time                    // when
-	clock            law.Clock                    // of the broker
-	beats            map[role]*rhythm             // of the broker's HEARTBEATs
-	farewells        map[int]bool                 // connections that have not got their KBAI then
+	// REQUESTs that have reached a worker in spite of what may keep them from it
+	causeCounts map[cause]int
+	disrupted   string           // the clause of the last message that is to change nothing for others
+	isLeaving   bool             // the broker was sent a DISCONNECT
+	leftAt      time.Time        // when
+	clock       law.Clock        // of the broker
+	beats       map[role]*rhythm // of the broker's HEARTBEATs
+	farewells   map[int]bool     // connections that have not got their KBAI then
 }
 
 func newLaw(t law.Terms) *emqpLaw {
 	return &emqpLaw{
-		terms: t, conns: map[int]*conn{}, unknownQueues: map[string]bool{}, kbaiTimes: map[string]time.Time{}, farewells: map[int]bool{},
-		sentIDs: map[string]time.Time{}, hashes: map[string][sha256.Size]byte{}, causeCounts: map[cause]int{},
+		terms: t, conns: map[int]*conn{}, unknownQueues: map[string]bool{}, kbaiTimes: map[string]time.Time{},
+		farewells: map[int]bool{},
+		sentIDs:   map[string]time.Time{}, hashes: map[string][sha256.Size]byte{}, causeCounts: map[cause]int{},
 		passedCommands: map[string]bool{}, beats: map[role]*rhythm{worker: {}, scheduler: {}},
 	}
 }

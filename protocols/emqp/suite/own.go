@@ -15,8 +15,8 @@ import (
 	"github.com/fwpsuite/fwp/protocols/emqp/zmtp"
 )
 
-// judgeBeatOrACK judges a HEARTBEAT or an ACK, of which the reader has checked that it is for a message that was sent. For
-// how long either may still come after a KBAI, or after a DISCONNECT, is the slack of the play.
+// judgeBeatOrACK judges a HEARTBEAT or an ACK, of which the reader has checked that it is for a message that was sent.
+// For how long either may still come after a KBAI, or after a DISCONNECT, is the slack of the play.
 func (l *emqpLaw) judgeBeatOrACK(c *conn, m emqp.Message, at time.Time) *breach {
 	moment := at // the moment that the message is about
 	if m.Command == emqp.ACK {
@@ -101,7 +101,8 @@ func (l *emqpLaw) judgeRhythm(c *conn, m emqp.Message, at time.Time) *breach {
 	if c.lastHeard = at; r == nil || l.isLeaving {
 		return nil
 	}
-	if limit := maxMissing*r.longest + moment; r.intervals >= minIntervals && silence > limit && !c.isSilent && !c.informUncertain {
+	if limit := maxMissing*r.longest + moment; r.intervals >= minIntervals && silence > limit && !c.isSilent &&
+		!c.informUncertain {
 		clause := map[role]string{worker: "BEAT-01", scheduler: "BEAT-02"}[c.role]
 		return contentBreach("heartbeat-missing", clause,
 			fmt.Sprint("a message within ", limit.Round(time.Second), " of the last one"))

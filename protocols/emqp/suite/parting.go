@@ -31,7 +31,8 @@ func (w *routeMaker) depart() []explore.Step {
 	steps := []explore.Step{
 		w.open(leavingClient, scenarios.Producer), w.open(leavingWorker, scenarios.Consumer),
 		w.open(stayingWorker, scenarios.Consumer), w.inform(leavingWorker, w.parting.queues),
-		w.inform(stayingWorker, stayingQueues), w.sendReady(stayingWorker), w.requestTo(stayingQueues, leavingClient, emqp.ReplyRequested),
+		w.inform(stayingWorker, stayingQueues), w.sendReady(stayingWorker),
+		w.requestTo(stayingQueues, leavingClient, emqp.ReplyRequested),
 	}
 	for range w.parting.queues {
 		steps = append(steps, w.sendReady(leavingWorker))

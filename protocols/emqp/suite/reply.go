@@ -76,7 +76,8 @@ func (l *emqpLaw) judgeReply(number int, c *conn, m emqp.Message) *breach {
 	return nil
 }
 
-// judgeOtherReply judges a REPLY that is none of those that a client may get; mine is one of them, nil if there is none.
+// judgeOtherReply judges a REPLY that is none of those that a client may get; mine is one of them, nil if there is
+// none.
 func (l *emqpLaw) judgeOtherReply(number int, c *conn, m emqp.Message, candidate *reply) *breach {
 	isRequested, isPending := l.replyRequests(number)
 	other := slices.IndexFunc(l.replies, func(r *reply) bool { return len(r.to) > 0 && r.matches(m) })
@@ -87,7 +88,8 @@ func (l *emqpLaw) judgeOtherReply(number int, c *conn, m emqp.Message, candidate
 		return extraBreach("reply-unasked", "REPLY-02")
 	case candidate != nil:
 		l.recordReply(candidate, number)
-		return contentBreach("reply-content", "REPLY-01", fmt.Sprintf(`["", "eMQP/1.0", "REPLY", string, %q]`, candidate.Fields[0]))
+		return contentBreach("reply-content", "REPLY-01", fmt.Sprintf(`["", "eMQP/1.0", "REPLY", string, %q]`,
+			candidate.Fields[0]))
 	case other >= 0:
 		return extraBreach("reply-other", "REPLY-03")
 	case isPending:

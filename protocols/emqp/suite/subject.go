@@ -144,8 +144,8 @@ func (l *emqpLaw) Cleanup(explore.Cleaning) iter.Seq[explore.Step] {
 	}
 }
 
-// awaitDeliveries waits, while what is left is removed, until nothing is, or the cleaner has gone: then it returns false. A
-// broker that has sent some REQUESTs may be slow to send one; one that sends none any more has lost them.
+// awaitDeliveries waits, while what is left is removed, until nothing is, or the cleaner has gone: then it returns
+// false. A broker that has sent some REQUESTs may be slow to send one; one that sends none any more has lost them.
 func (l *emqpLaw) awaitDeliveries(play func(explore.Step) bool) bool {
 	if !slices.ContainsFunc(l.messages, func(x *message) bool { return x.Command == emqp.REQUEST && x.isDone }) {
 		return true

@@ -89,7 +89,8 @@ func (w *routeMaker) way() []explore.Step {
 		return w.callSquad()
 	}
 	all := []func() []explore.Step{
-		w.workersWait, w.requestsWait, w.severalWait, w.clientLeaves, w.replyTogether, w.replyInTurn, w.replyReversed, w.replyUnrequested,
+		w.workersWait, w.requestsWait, w.severalWait, w.clientLeaves, w.replyTogether, w.replyInTurn, w.replyReversed,
+		w.replyUnrequested,
 		w.disturb, w.scheduleSeveral, w.crowd,
 	}
 	return slices.Concat(w.heartbeats(), w.partingSteps(), all[w.Deal("way", len(all))]())
@@ -103,8 +104,8 @@ func (w *routeMaker) isSquadConnected() bool {
 	return w.isWorker(firstWorker) && w.isWorker(secondWorker) && w.isClient(firstClient) && w.isClient(secondClient)
 }
 
-// heartbeats are HEARTBEATs of all that have informed, now and then: a broker that sends other messages sends none, which
-// would be answered. (Heartbeating)
+// heartbeats are HEARTBEATs of all that have informed, now and then: a broker that sends other messages sends none,
+// which would be answered. (Heartbeating)
 func (w *routeMaker) heartbeats() (steps []explore.Step) {
 	const period = 6
 	for _, conn := range []int{firstWorker, secondWorker, schedulerOne, schedulerTwo} {
@@ -299,7 +300,8 @@ func (w *routeMaker) replyInTurn() (steps []explore.Step) {
 // replyReversed has two workers reply to one client, the one that was asked last first.
 func (w *routeMaker) replyReversed() (steps []explore.Step) {
 	return []explore.Step{
-		w.sendReady(firstWorker), w.requestReply(firstClient), w.sendReady(secondWorker), w.requestTo(w.queues[1], firstClient, emqp.ReplyRequested),
+		w.sendReady(firstWorker), w.requestReply(firstClient), w.sendReady(secondWorker),
+		w.requestTo(w.queues[1], firstClient, emqp.ReplyRequested),
 		w.build.Line(firstWorker, "%s", w.message(emqp.HEARTBEAT, w.timestamp())),
 		w.sendReply(secondWorker), w.sendReply(firstWorker),
 	}
@@ -339,8 +341,8 @@ func (w *routeMaker) open(conn int, role scenarios.Role) explore.Step {
 // longestIdentity is how many bytes the identity of a peer has at most. (ZMTP)
 const longestIdentity = 255
 
-// scheduleSeveral has the schedulers get what is scheduled, equal ones among it, and what was unscheduled in between: not
-// while some leave, which might get it.
+// scheduleSeveral has the schedulers get what is scheduled, equal ones among it, and what was unscheduled in between:
+// not while some leave, which might get it.
 func (w *routeMaker) scheduleSeveral() (steps []explore.Step) {
 	if !w.Terms.Alone || w.parting != nil {
 		return w.workersWait()

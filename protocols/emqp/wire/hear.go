@@ -174,8 +174,8 @@ func (s *speaker) isPlainRequest() bool {
 		(len(p[5]) == 0 || string(p[5]) == emqp.ReplyRequested)
 }
 
-// handleRequest handles a REQUEST: the reply to READY, or a message that came before it was asked for, which waits for the
-// next READY.
+// handleRequest handles a REQUEST: the reply to READY, or a message that came before it was asked for, which waits for
+// the next READY.
 func (s *speaker) handleRequest(e *wire.Event, body []byte) error {
 	s.credit = max(0, s.credit-1)
 	if s.op == measure.Fetch && len(s.jobs) == 0 {

@@ -89,8 +89,8 @@ var errShort = errors.New("zmtp: incomplete")
 // is the underlying reader's. After a deadline Read can be called again, and continues where it was.
 func (r *Reader) Read() (Item, error) { return r.fill(r.next) }
 
-// ReadOpening blocks until the first 11 octets of the greeting are received, and checks them. The version is in them. Its
-// errors are those of Read, which is called next. (Version Negotiation)
+// ReadOpening blocks until the first 11 octets of the greeting are received, and checks them. The version is in them.
+// Its errors are those of Read, which is called next. (Version Negotiation)
 func (r *Reader) ReadOpening() error {
 	_, err := r.fill(func() (Item, error) {
 		b := r.in.Buffered()
@@ -182,7 +182,8 @@ func (r *Reader) next() (Item, error) {
 // frame returns the header of the next frame and where its body is, all of which is in the buffer.
 func (r *Reader) frame() (h header, body span, err error) {
 	b := r.in.Buffered()[r.pos:]
-	if len(b) > 0 && r.phase == phaseHandshake && b[0]&(CommandFrame|reserved) == 0 { // its flags say so: no need for its size
+	// its flags say so: no need for its size
+	if len(b) > 0 && r.phase == phaseHandshake && b[0]&(CommandFrame|reserved) == 0 {
 		return h, body, addOffset(r.pos, newSyntaxError(RuleHandshake, b, 0, "the command READY or ERROR"))
 	}
 	h, ok, err := parseHeader(b)
@@ -261,7 +262,8 @@ func (r *Reader) command(body span) (Item, error) {
 // checkCommand checks the data of a command, and whether it may stand here. The offset of an error counts from the
 // data.
 func (r *Reader) checkCommand(c Command) (err error) {
-	isMisplaced := r.phase == phaseHandshake && c.Name != READY && c.Name != ERROR || r.phase == phaseTraffic && c.Name == READY
+	isMisplaced := r.phase == phaseHandshake && c.Name != READY && c.Name != ERROR || r.phase == phaseTraffic &&
+		c.Name == READY
 	if isMisplaced {
 		return &SyntaxError{
 			Rule: RuleHandshake, Offset: -int64(len(c.Name)), Got: c.Name,

@@ -75,7 +75,8 @@ func (w *world) applyClose(l *look) {
 	if !isClosedByClient {
 		k.applyLoss(l)
 	}
-	k.hasClosedWithoutEnd = k.hasClosedWithoutEnd || isClosedByClient && c.end == nil && c.refusal(l.At) == nil && !k.isRefused()
+	k.hasClosedWithoutEnd = k.hasClosedWithoutEnd || isClosedByClient && c.end == nil && c.refusal(l.At) == nil &&
+		!k.isRefused()
 	k.isBeatConnClosed = k.isBeatConnClosed || isClosedByClient && c.beat != nil && *c.beat == *k.beat
 	if len(k.conns) == 0 {
 		k.disconnectTime, k.lastClose, k.closer, k.hasEndedLast = l.At, l.moment(), l.Closer, c.end != nil
@@ -124,8 +125,8 @@ func (w *world) applyLostCommand(k *workerState, cmd *command) {
 	}
 }
 
-// applyLostReply deals with a command whose connection was lost so soon after the reply that the client may not have read
-// it: for the client it is one without a reply, and a job or an order that the reply brought has not come.
+// applyLostReply deals with a command whose connection was lost so soon after the reply that the client may not have
+// read it: for the client it is one without a reply, and a job or an order that the reply brought has not come.
 func (w *world) applyLostReply(l *look) {
 	c, cmd := l.conn, l.conn.lastCommand
 	switch {

@@ -9,7 +9,8 @@ import (
 func (w *world) applyLine(l *look) {
 	c, m := l.conn, l.moment()
 	c.lines++
-	cmd := &command{verb: l.Command.Verb, moment: *m, jid: l.Text("jid"), hasMistakes: len(l.Mistakes) > 0, errorBefore: c.lastError}
+	cmd := &command{verb: l.Command.Verb, moment: *m, jid: l.Text("jid"), hasMistakes: len(l.Mistakes) > 0,
+		errorBefore: c.lastError}
 	_, cmd.hasJID = l.Object["jid"].(string)
 	c.lastError, c.lastCommand = nil, nil
 	if len(c.inFlight) >= maxInFlight {

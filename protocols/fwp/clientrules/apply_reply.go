@@ -136,8 +136,8 @@ func (j *Job) reservation() time.Duration {
 	return time.Duration(*j.ReserveFor) * time.Second
 }
 
-// applyFetchReply takes the reply to a FETCH, and returns the delivery that it is, nil if it is none. A client without a
-// worker id holds no job.
+// applyFetchReply takes the reply to a FETCH, and returns the delivery that it is, nil if it is none. A client without
+// a worker id holds no job.
 func (w *world) applyFetchReply(l *look) *delivery {
 	k, j := l.conn.worker, l.Job
 	if k != nil {

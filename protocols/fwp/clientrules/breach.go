@@ -77,8 +77,8 @@ const (
 	EndWithJobs      = "end-with-jobs"
 )
 
-// timedBreaches are the breaches whose premise is a span of time, so that a machine that is late may look like one. All others
-// are seen in what a client has sent.
+// timedBreaches are the breaches whose premise is a span of time, so that a machine that is late may look like one. All
+// others are seen in what a client has sent.
 var timedBreaches = []string{
 	AckEarly, BeatInterval, BeatMissing, BeatTooOften, BeyondConcurrency, EndWithJobs, FailOfDone,
 	FetchAfterQuiet, FetchAfterTerminate, FetchIdle, HiFieldRefused, JobNotReported, LineStalled, LineUnfinished,

@@ -15,14 +15,15 @@ import (
 const maxInFlight = 1024
 
 // Builder turns the bytes of connections, in both directions, into events. It keeps the beginning of a line and of a
-// reply of each open connection, at most MaxMessage bytes each and MaxKeptBytes together. A connection that has more than
-// that, or more than a hundred thousand JSON values in one reply, is lost. It is not safe for concurrent use.
+// reply of each open connection, at most MaxMessage bytes each and MaxKeptBytes together. A connection that has more
+// than that, or more than a hundred thousand JSON values in one reply, is lost. It is not safe for concurrent use.
 //
-// Call JudgesServer before the bytes are passed on to the client, and Client before they are passed on to the server: then
-// the events are in an order that the client's view allows, and a client that waits for a reply is never seen to be
-// early.
+// Call JudgesServer before the bytes are passed on to the client, and Client before they are passed on to the server:
+// then the events are in an order that the client's view allows, and a client that waits for a reply is never seen to
+// be early.
 type Builder struct {
-	// KeptBytes counts the bytes that are kept; builders with the same one have MaxKeptBytes together. NewBuilder sets one.
+	// KeptBytes counts the bytes that are kept; builders with the same one have MaxKeptBytes together. NewBuilder sets
+	// one.
 	KeptBytes *atomic.Int64
 
 	sink  func(Event)
@@ -303,8 +304,8 @@ func (b *Builder) Ready(at time.Duration, conn int) {
 	}
 }
 
-// End notes that nothing more is recorded, while connections are open: an event of kind UnfinishedLine for each on which a
-// line is not over.
+// End notes that nothing more is recorded, while connections are open: an event of kind UnfinishedLine for each on
+// which a line is not over.
 func (b *Builder) End(at time.Duration) {
 	for _, conn := range slices.Sorted(maps.Keys(b.conns)) {
 		if w := b.conns[conn]; len(w.client) > 0 && !w.isShut {
@@ -329,8 +330,8 @@ func (b *Builder) LoseAll(at time.Duration) {
 	}
 }
 
-// Process notes what happened to a client's process: an event of kind ProcessStart, ProcessSignal or ProcessExit. It fills in the
-// time and the number.
+// Process notes what happened to a client's process: an event of kind ProcessStart, ProcessSignal or ProcessExit. It
+// fills in the time and the number.
 func (b *Builder) Process(at time.Duration, process int, e Event) {
 	e.At, e.Process = at, process
 	b.sink(e)

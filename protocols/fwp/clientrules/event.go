@@ -35,7 +35,8 @@ const (
 var kindNames = text.NewEnum("kind", map[Kind]string{
 	ConnOpen: "opened", Line: "line", Reply: "reply", BrokenReply: "broken reply", ConnClose: "closed",
 	UnfinishedLine: "unfinished line", LineAfterClose: "line after the close",
-	ProcessStart: "started", ProcessSignal: "signalled", ProcessExit: "exited", Lag: "lag", TimePassage: "passed", ByteLoss: "lost",
+	ProcessStart: "started", ProcessSignal: "signalled", ProcessExit: "exited", Lag: "lag", TimePassage: "passed",
+	ByteLoss:     "lost",
 	workerSecond: "second", workerDeparture: "departed",
 })
 
@@ -70,9 +71,9 @@ type Event struct {
 	Kind    Kind
 	Worker  string // the wid of the connection's HELLO, from that line on; "" if it has none
 
-	// Of a Line, and LineAfterClose. Raw is the line as it was sent, with its end, cut after MaxMessage bytes; Size is its whole
-	// length. Of ConnClose by the client in order, and UnfinishedLine: the same of a line that is not over, cut much earlier;
-	// nothing if there is none.
+	// Of a Line, and LineAfterClose. Raw is the line as it was sent, with its end, cut after MaxMessage bytes; Size is its
+	// whole length. Of ConnClose by the client in order, and UnfinishedLine: the same of a line that is not over, cut much
+	// earlier; nothing if there is none.
 	Raw      []byte
 	Size     int
 	Command  fwp.Command     // as far as the line could be read
@@ -93,10 +94,11 @@ type Event struct {
 	// Of ConnClose.
 	Closer  Side
 	IsReset bool // not in order: a reset, or with bytes that belong to no whole message
-	// ServerReads says that the server has closed its side only: what the client sends from then on is seen, as LineAfterClose.
+	// ServerReads says that the server has closed its side only: what the client sends from then on is seen, as
+	// LineAfterClose.
 	ServerReads bool
-	// Of ConnClose and UnfinishedLine, if a line is not over: how long ago its first byte came, and for how long nothing has come
-	// though it was waited for.
+	// Of ConnClose and UnfinishedLine, if a line is not over: how long ago its first byte came, and for how long nothing
+	// has come though it was waited for.
 	SendTime, IdleTime time.Duration
 
 	// Of ProcessExit: the exit code, -1 if a signal ended it. Of ProcessSignal: the name of the signal, as in "TERM".

@@ -59,8 +59,8 @@ func (l *look) verb() string {
 	return l.Verb()
 }
 
-// hasMistakes reports whether the event is a line that is wrong, or the reply to one: rules see what the line was meant to
-// be.
+// hasMistakes reports whether the event is a line that is wrong, or the reply to one: rules see what the line was meant
+// to be.
 func (l *look) hasMistakes() bool {
 	return len(l.Mistakes) > 0 || l.command != nil && l.command.hasMistakes
 }

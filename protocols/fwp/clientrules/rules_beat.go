@@ -23,7 +23,8 @@ func beatRules() []Rule {
 	return []Rule{
 		{BeatMissing, "a worker was connected for 60 s", 0, occasionsOf(workerSecond), checkBeatMissing},
 		{QuietWithoutBeat, "a quiet worker was connected for 60 s, or sent BEAT", 0, beatsAndSeconds, checkQuietBeat},
-		{TerminateWithoutBeat, "a worker that terminates sent BEAT, or stayed for 20 s", 0, beatsAndSeconds, checkTerminateBeat},
+		{TerminateWithoutBeat, "a worker that terminates sent BEAT, or stayed for 20 s", 0, beatsAndSeconds,
+			checkTerminateBeat},
 		{BeatTooOften, "a worker sent a second BEAT", 0, beats, checkBeatTooOften},
 		{BeatInterval, "a worker sent four BEATs, or three with long pauses", 0, beats, checkInterval},
 		{BeatByProducer, "a client without a wid was connected for 15 s", 0, occasionsOf(Line, ConnClose), checkProducerBeat},

@@ -13,7 +13,8 @@ func endRules() []Rule {
 		{LineAfterEnd, "a client sent END", 0, occasionsOf(Line, ConnClose), checkLineAfterEnd},
 		{ClosedWithoutEnd, "a client ended a connection", 0, occasionsOf(ConnClose), checkClosedWithoutEnd},
 		{
-			EndWithJobs, "a worker sent END on its last connection", 0, occasionsOf(Line, workerSecond, workerDeparture).withVerbs(fwp.END),
+			EndWithJobs, "a worker sent END on its last connection", 0,
+			occasionsOf(Line, workerSecond, workerDeparture).withVerbs(fwp.END),
 			checkEndWithJobs,
 		},
 	}
@@ -26,8 +27,8 @@ func checkLineAfterEnd(l *look) judgement {
 	return failIf(l.Kind == Line, moments(l.conn.end), "a line follows END")
 }
 
-// checkClosedWithoutEnd judges a client that closes a connection which still works. One that gives up waiting for a reply, or
-// was killed, has no END to send.
+// checkClosedWithoutEnd judges a client that closes a connection which still works. One that gives up waiting for a
+// reply, or was killed, has no END to send.
 func checkClosedWithoutEnd(l *look) judgement {
 	c := l.conn
 	switch {

@@ -18,11 +18,13 @@ func fetchRules() []Rule {
 	fetches := occasionsOf(Line).withVerbs(fwp.FETCH)
 	return []Rule{
 		{
-			BeyondConcurrency, "a worker ran as many jobs as it may", NeedsConcurrency, occasionsOf(Reply, workerSecond).withVerbs(fwp.FETCH),
+			BeyondConcurrency, "a worker ran as many jobs as it may", NeedsConcurrency,
+			occasionsOf(Reply, workerSecond).withVerbs(fwp.FETCH),
 			checkConcurrency,
 		},
 		{
-			FetchIdle, "a worker sent FETCH, or had room and sent none", 0, occasionsOf(Line, workerSecond).withVerbs(fwp.FETCH), checkFetchIdle,
+			FetchIdle, "a worker sent FETCH, or had room and sent none", 0, occasionsOf(Line, workerSecond).withVerbs(fwp.FETCH),
+			checkFetchIdle,
 		},
 		{FetchOtherQueue, "a worker sent FETCH", NeedsQueues, fetches, checkQueues},
 		{FetchQueueMissing, "a worker sent 25 FETCHes for each queue", NeedsQueues, fetches, checkAllQueues},
@@ -70,7 +72,8 @@ func isIdle(l *look) bool {
 		return false
 	case w.cfg.Concurrency == 0 && (!w.cfg.HasProcesses || k.fetches == 0): // it may not be meant to fetch now
 		return false
-	case w.isOrdered(k) || k.unknownReply != nil || k.isFetchRefused || k.hasLostConn || l.isSignalled() || k.waitsForServer(l.At):
+	case w.isOrdered(k) || k.unknownReply != nil || k.isFetchRefused || k.hasLostConn || l.isSignalled() ||
+		k.waitsForServer(l.At):
 		return false
 	}
 	return l.At-max(k.lastFetch, k.stallTime) > maxFetchPause+w.slack

@@ -140,8 +140,8 @@ func checkPasswordEscaped(l *look) judgement {
 		"the pwdhash of HELLO is that of the password %s", form)
 }
 
-// misreadings returns what a client may take for the password that does not unescape it as URLs are: its text in the URL,
-// and that with a plus for a space.
+// misreadings returns what a client may take for the password that does not unescape it as URLs are: its text in the
+// URL, and that with a plus for a space.
 func misreadings(password string) []string {
 	text := strings.TrimPrefix(url.UserPassword("", password).String(), ":")
 	form, _ := url.QueryUnescape(text) // what was just escaped can be unescaped

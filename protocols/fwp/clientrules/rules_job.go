@@ -12,7 +12,8 @@ import (
 // jobRules are about ACK and FAIL.
 func jobRules() []Rule {
 	const goal = "a worker reported a job"
-	reports, acks, fails := occasionsOf(Line).withVerbs(fwp.ACK, fwp.FAIL), occasionsOf(Line).withVerbs(fwp.ACK), occasionsOf(Line).withVerbs(fwp.FAIL)
+	reports, acks, fails := occasionsOf(Line).withVerbs(fwp.ACK, fwp.FAIL), occasionsOf(Line).withVerbs(fwp.ACK),
+		occasionsOf(Line).withVerbs(fwp.FAIL)
 	return []Rule{
 		{
 			JobNotReported, goal + ", or left with one", 0, occasionsOf(Reply, workerDeparture).withVerbs(fwp.ACK, fwp.FAIL),
@@ -47,7 +48,8 @@ func checkJobNotReported(l *look) judgement {
 	}
 	k := l.worker
 	crashed := !k.hasEndedLast && !l.world.cfg.HasProcesses // or it was killed: without its process nothing tells
-	if k.terminateReply != nil || k.closer != Client || k.hasLostConn || l.isKilled() || crashed || l.world.isWorkingOffline(k) {
+	if k.terminateReply != nil || k.closer != Client || k.hasLostConn || l.isKilled() || crashed ||
+		l.world.isWorkingOffline(k) {
 		return skip()
 	}
 	for _, d := range k.unreportedJobs() {
@@ -106,7 +108,8 @@ func checkFailOfDone(l *look) judgement {
 	}
 	mayLeave := l.world.terminates(l.worker) || l.isSignalled()
 	isReservationOver := l.At-d.at >= d.reservation*3/4 && d.outcome.Duration > d.reservation*3/4 // its reservation ends
-	isTimeout := l.At-d.at < d.outcome.minTime() && errorMentions(l, "timeout", "timed out", "time out", "time limit", "deadline")
+	isTimeout := l.At-d.at < d.outcome.minTime() && errorMentions(l, "timeout", "timed out", "time out", "time limit",
+		"deadline")
 	if l.verb() != fwp.FAIL || d.outcome.IsFailure || mayLeave || isReservationOver || isTimeout {
 		return pass()
 	}
@@ -116,7 +119,8 @@ func checkFailOfDone(l *look) judgement {
 	return fail(moments(&d.moment), "FAIL for a job of type %s, which succeeds", quoteAny(d.jobtype))
 }
 
-// errorMentions reports whether the error of a FAIL has one of some words: "timeout", where the worker itself has ended the job.
+// errorMentions reports whether the error of a FAIL has one of some words: "timeout", where the worker itself has ended
+// the job.
 func errorMentions(l *look, words ...string) bool {
 	text := strings.ToLower(l.Text("errtype") + " " + l.Text("message"))
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
@@ -175,9 +179,9 @@ func checkFailEmpty(l *look) judgement {
 	return passIf(l.Text("errtype") != "" || l.Text("message") != "", "FAIL has no errtype and no message")
 }
 
-// checkErrorEndsConnection judges what a worker does after an error reply, which is the failure of one command. A worker that
-// closes the connection for it, without END and without a reason to leave, takes it for more. One that closes
-// connections like that without an error, too, does not.
+// checkErrorEndsConnection judges what a worker does after an error reply, which is the failure of one command. A
+// worker that closes the connection for it, without END and without a reason to leave, takes it for more. One that
+// closes connections like that without an error, too, does not.
 func checkErrorEndsConnection(l *look) judgement {
 	c, k := l.conn, l.worker
 	if c == nil || k == nil {

@@ -30,8 +30,8 @@ func checkLineEnd(l *look) judgement {
 	return passIf(bytes.HasSuffix(l.Raw, []byte("\r\n")), "the line ends with LF, expected CRLF")
 }
 
-// checkLineUnfinished judges a client that closes a connection in the middle of a line. A server may have kept one waiting
-// that was sending it for long: it has given up.
+// checkLineUnfinished judges a client that closes a connection in the middle of a line. A server may have kept one
+// waiting that was sending it for long: it has given up.
 func checkLineUnfinished(l *look) judgement {
 	switch limit := longWait + l.world.lag(); {
 	case l.Closer != Client || l.isKilled():
@@ -76,8 +76,8 @@ func syntaxRule(breach string, mistake Mistake) Rule {
 	}}
 }
 
-// checkCommandInFlight judges a line that is sent before the reply to the last one. END needs no reply, and what follows END
-// is the subject of another rule.
+// checkCommandInFlight judges a line that is sent before the reply to the last one. END needs no reply, and what
+// follows END is the subject of another rule.
 func checkCommandInFlight(l *look) judgement {
 	c := l.conn
 	if c == nil || c.lines == 0 || c.end != nil {

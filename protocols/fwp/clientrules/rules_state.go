@@ -11,19 +11,24 @@ const terminateLimit = 30 * time.Second
 
 // stateRules are about quiet and terminate.
 func stateRules() []Rule {
-	fetchesAndSeconds, fetchesAndDepartures := occasionsOf(Line, workerSecond).withVerbs(fwp.FETCH), occasionsOf(Line, workerSecond, workerDeparture).withVerbs(fwp.FETCH)
+	fetchesAndSeconds, fetchesAndDepartures := occasionsOf(Line, workerSecond).withVerbs(fwp.FETCH),
+		occasionsOf(Line, workerSecond, workerDeparture).withVerbs(fwp.FETCH)
 	return []Rule{
 		{FetchAfterQuiet, "a worker was told to be quiet, or reported it", 0, fetchesAndSeconds, checkFetchAfterQuiet},
-		{FetchAfterTerminate, "a worker was told to terminate, or reported it", 0, fetchesAndDepartures, checkFetchAfterTerminate},
+		{FetchAfterTerminate, "a worker was told to terminate, or reported it", 0, fetchesAndDepartures,
+			checkFetchAfterTerminate},
 		{StateIgnored, "a worker was told to be quiet or to terminate, and left, or 5 s passed", 0, fetchesAndDepartures,
 			checkStateIgnored},
 		{Unquieted, "a quiet worker's BEAT was answered with OK", 0, fetchesAndSeconds, checkUnquieted},
-		{QuietExit, "a worker was quiet for 15 s, or ended", NeedsProcesses, occasionsOf(workerSecond, ProcessExit), checkQuietExit},
+		{QuietExit, "a worker was quiet for 15 s, or ended", NeedsProcesses, occasionsOf(workerSecond, ProcessExit),
+			checkQuietExit},
 		{
-			TerminateJobLeft, "a worker was told to terminate while it held a job", 0, occasionsOf(workerSecond, workerDeparture),
+			TerminateJobLeft, "a worker was told to terminate while it held a job", 0,
+			occasionsOf(workerSecond, workerDeparture),
 			checkTerminateJobLeft,
 		},
-		{TerminateStays, "a worker was told to terminate", 0, occasionsOf(workerSecond, workerDeparture), checkTerminateStays},
+		{TerminateStays, "a worker was told to terminate", 0, occasionsOf(workerSecond, workerDeparture),
+			checkTerminateStays},
 		{
 			UnknownWorker, "a worker's BEAT was refused because the server does not know its wid", 0, fetchesAndDepartures,
 			checkUnknownWorker,
@@ -117,11 +122,12 @@ func isTerminateOver(l *look) bool {
 // overstays reports whether a worker has not left in time after terminate.
 func overstays(l *look) bool { return isTerminateOver(l) && l.worker.countConns() > 0 }
 
-// checkTerminateJobLeft judges the jobs that a worker holds at the order to terminate: each has its report by the limit, or
-// before the worker leaves.
+// checkTerminateJobLeft judges the jobs that a worker holds at the order to terminate: each has its report by the
+// limit, or before the worker leaves.
 func checkTerminateJobLeft(l *look) judgement {
 	k := l.worker
-	if k.terminateReply == nil || k.jobsAtTerminate == 0 || k.areJobsLeftReported || l.Kind != workerDeparture && !isTerminateOver(l) {
+	if k.terminateReply == nil || k.jobsAtTerminate == 0 || k.areJobsLeftReported || l.Kind != workerDeparture &&
+		!isTerminateOver(l) {
 		return skip()
 	}
 	jobs := k.unreportedJobs()
@@ -144,7 +150,8 @@ func checkTerminateStays(l *look) judgement {
 	case !overstays(l):
 		return skip()
 	}
-	return fail(moments(k.terminateReply), "still connected %.0f s after terminate", (l.At - k.terminateReply.At).Seconds())
+	return fail(moments(k.terminateReply), "still connected %.0f s after terminate",
+		(l.At - k.terminateReply.At).Seconds())
 }
 
 // maxUnknownFetches is how often a worker may fetch that the server does not know, before it greets again.

@@ -12,13 +12,16 @@ func workerRules() []Rule {
 	return []Rule{
 		{WorkerFields, "a client with a wid sent HELLO", 0, occasionsOf(Line).withVerbs(fwp.HELLO), checkWorkerFields},
 		{FetchWithoutWid, "a client sent FETCH", 0, occasionsOf(Line).withVerbs(fwp.FETCH), checkFetchHasWid},
-		{WidShared, "a second process greeted as a worker", NeedsProcesses, occasionsOf(Line).withVerbs(fwp.HELLO), checkWidShared},
-		{HelloDiffers, "a worker greeted on a second connection", 0, occasionsOf(Line, Reply).withVerbs(fwp.HELLO), checkHelloDiffers},
+		{WidShared, "a second process greeted as a worker", NeedsProcesses, occasionsOf(Line).withVerbs(fwp.HELLO),
+			checkWidShared},
+		{HelloDiffers, "a worker greeted on a second connection", 0, occasionsOf(Line, Reply).withVerbs(fwp.HELLO),
+			checkHelloDiffers},
 		{
 			ConnectionForEach, "a client kept a connection for five commands or a minute, or opened ten for fewer", 0,
 			occasionsOf(Line, ConnClose), checkConnectionForEach,
 		},
-		{OneConnection, "a worker sent FETCH and BEAT", 0, occasionsOf(Line).withVerbs(fwp.FETCH, fwp.BEAT), checkTwoConnections},
+		{OneConnection, "a worker sent FETCH and BEAT", 0, occasionsOf(Line).withVerbs(fwp.FETCH, fwp.BEAT),
+			checkTwoConnections},
 	}
 }
 
@@ -82,8 +85,8 @@ func checkWidShared(l *look) judgement {
 	return skip()
 }
 
-// checkHelloDiffers compares a HELLO with the first one of its worker: when it is sent, or at its reply where that of the
-// first one came between them.
+// checkHelloDiffers compares a HELLO with the first one of its worker: when it is sent, or at its reply where that of
+// the first one came between them.
 func checkHelloDiffers(l *look) judgement {
 	var next *hello
 	switch {

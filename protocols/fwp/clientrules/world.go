@@ -212,7 +212,8 @@ func (w *world) hasLeft(k *workerState) bool {
 	if p := w.processes[k.process]; p != nil {
 		return p.exit != nil
 	}
-	hasEnded := k.terminateReply != nil && k.hasEndedLast && k.countRunning() == 0 // the next one of its wid was started anew
+	// the next one of its wid was started anew
+	hasEnded := k.terminateReply != nil && k.hasEndedLast && k.countRunning() == 0
 	return hasEnded || w.now-k.disconnectTime >= absenceLimit
 }
 

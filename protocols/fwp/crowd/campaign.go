@@ -22,8 +22,8 @@ type Campaign struct {
 	Start        Start
 	HasPasswords bool
 
-	// OnExploration is called with the result of the first part before the second begins, and when both are over with that of
-	// each other server, without what was found before; may be nil.
+	// OnExploration is called with the result of the first part before the second begins, and when both are over with that
+	// of each other server, without what was found before; may be nil.
 	OnExploration func(*explore.Result)
 	// OnHistory is that of the load.
 	OnHistory func(*history.History, []history.Finding)
@@ -86,7 +86,8 @@ func (c *Campaign) runBoth(ctx context.Context) (*explore.Result, *Result) {
 	return r, result
 }
 
-// shrinkDivisor is the part of the time for shrinking that is left for the load, whatever the exploration has used of it.
+// shrinkDivisor is the part of the time for shrinking that is left for the load, whatever the exploration has used of
+// it.
 const shrinkDivisor = 4
 
 // minLoadTime is the time for which a load is worth its connections.

@@ -18,8 +18,8 @@ type Start func(password string) (play.Target, func(), error)
 // minOthersTime is the time of a campaign that explores other servers.
 const minOthersTime = 20 * time.Second
 
-// otherExplorers returns the explorations of other servers: of jobs whose lives take long, without and with a restart, and of
-// clients of a server with a password.
+// otherExplorers returns the explorations of other servers: of jobs whose lives take long, without and with a restart,
+// and of clients of a server with a password.
 func (c *Campaign) otherExplorers() (all []explore.Explorer) {
 	x := c.Explorer
 	if c.Start == nil || x.Time < minOthersTime {

@@ -75,7 +75,8 @@ func (l *Load) Run(ctx context.Context) *Result {
 	loading, cancel := explore.Until(ctx, budget.Explore)
 	defer cancel()
 	done := load.Run(loading, load.Config{
-		Workload: l.workload(budget), Seed: e.Seed, Run: load.NewRun(), RecordHistory: true, CoarseTimers: true, End: budget.End,
+		Workload: l.workload(budget), Seed: e.Seed, Run: load.NewRun(), RecordHistory: true, CoarseTimers: true,
+		End:  budget.End,
 		Dial: l.dial(ctx), Protocol: fwpwire.New(e.Password), Watch: l.watch(),
 	})
 	r := &Result{
@@ -128,8 +129,8 @@ func (l *Load) isGone(ctx context.Context, r *Result, budget explore.Budget, ope
 	return r.ForwarderLoss != "" || hasEnded && !r.IsUnserved
 }
 
-// checkServing reports whether the server serves no more, as far as that can be seen in the time for everything, or else
-// whether it refuses connections when the time is over.
+// checkServing reports whether the server serves no more, as far as that can be seen in the time for everything, or
+// else whether it refuses connections when the time is over.
 func (l *Load) checkServing(ctx context.Context, budget explore.Budget) (hasEnded, isRefusing bool) {
 	limited, cancel := explore.Until(ctx, budget.End)
 	defer cancel()

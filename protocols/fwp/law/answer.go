@@ -102,12 +102,14 @@ func Text(r fwp.Reply) string {
 // replyViolation is the violation that a reply is not one of those that the command may have.
 func (w *World) replyViolation(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Time) *law.Violation {
 	v := &law.Violation{
-		Clause: k.clause, Rule: "reply", IsRecommendation: k.Should, Expected: k.answers.String(), Got: fmt.Sprintf("%.300s", Text(r)),
+		Clause: k.clause, Rule: "reply", IsRecommendation: k.Should, Expected: k.answers.String(),
+		Got:   fmt.Sprintf("%.300s", Text(r)),
 		Place: place(k, a.String()),
 	}
 	switch {
 	case a == model.Foreign && k.isFailure(r):
-		v.Clause, v.Rule, v.IsRecommendation, v.Detail = "FWP-RESP-02", "failure", false, "a failure that is not encoded as an error"
+		v.Clause, v.Rule, v.IsRecommendation, v.Detail = "FWP-RESP-02", "failure", false,
+			"a failure that is not encoded as an error"
 	case a == model.Foreign && k.clause == "FWP-BEAT-03":
 		if v.Rule = "foreign"; r.Kind != fwp.BulkString && r.Kind != fwp.SimpleString {
 			v.Clause = "FWP-BEAT-04"

@@ -49,17 +49,19 @@ type call struct {
 	isAlone         bool     // no other client was fetching from its queues when it was sent
 	order           int      // among all commands
 	kind            model.Case
-	hasOtherFetch   bool           // a FETCH of another client was under way when it was sent
-	hasOverlap      bool           // another command that is about the same was under way: either may have been carried out first
-	mayBePaused     bool           // a queue that it names may have been paused meanwhile
-	added           *pendingVerb   // nil for a command of the specification
-	wasHalted       bool           // nothing has passed for some time while it was under way
-	object          map[string]any // of the JSON object that the reply brought; nil for none
+	hasOtherFetch   bool // a FETCH of another client was under way when it was sent
+	// another command that is about the same was under way: either may have been carried out first
+	hasOverlap  bool
+	mayBePaused bool           // a queue that it names may have been paused meanwhile
+	added       *pendingVerb   // nil for a command of the specification
+	wasHalted   bool           // nothing has passed for some time while it was under way
+	object      map[string]any // of the JSON object that the reply brought; nil for none
 }
 
 // allow returns a command with the answers that it may get on a connection.
 func (w *World) allow(c *Conn, l Line, now time.Time) *call {
-	k := &call{Line: l, at: now, order: w.commands, hasOtherFetch: w.hasOtherFetch(c), answers: l.Form, ownClause: l.Clause, clause: l.Clause}
+	k := &call{Line: l, at: now, order: w.commands, hasOtherFetch: w.hasOtherFetch(c), answers: l.Form,
+		ownClause: l.Clause, clause: l.Clause}
 	_, isKnown := model.LookupCommand(l.Verb)
 	isEarly := c.State == fwp.NotIdentified
 	if k.queues = l.fetchQueues(); k.queues != nil { // a server may take any form of it for a FETCH

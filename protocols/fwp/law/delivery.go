@@ -178,8 +178,9 @@ func (w *World) setQueueClause(v *law.Violation, c *Conn, k *call, j *Job, queue
 	}
 }
 
-// judgeOrder judges whether a job was passed over that should have come first: now, or by an earlier FETCH. Whether a job
-// was passed over shows when it comes; if it never does, it was lost, and that is for the FETCH that should bring it.
+// judgeOrder judges whether a job was passed over that should have come first: now, or by an earlier FETCH. Whether a
+// job was passed over shows when it comes; if it never does, it was lost, and that is for the FETCH that should bring
+// it.
 func (k *call) judgeOrder(v *law.Violation, j *Job, index int) *law.Violation {
 	for _, o := range k.certainJobs {
 		o.isPassedOver = o.isPassedOver || o.isCertain() && o.place(k.queues[:index]) >= 0

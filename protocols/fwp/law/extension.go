@@ -13,8 +13,8 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp/model"
 )
 
-// Commands that an extension adds are judged like others, and what they do is followed: the jobs of a PUSHB are jobs like
-// others, and QUEUE and MUTATE move jobs. While such a command is under way, both is open of what it is about; its
+// Commands that an extension adds are judged like others, and what they do is followed: the jobs of a PUSHB are jobs
+// like others, and QUEUE and MUTATE move jobs. While such a command is under way, both is open of what it is about; its
 // answer decides. Where two of them are under way side by side, that stays open.
 
 // pendingVerb is a command that an extension adds, while it is under way.
@@ -41,7 +41,8 @@ const pauseUnknown = -1
 
 // isExtensionVerb reports whether a line is a command that an extension adds.
 func (w *World) isExtensionVerb(l *Line) bool {
-	return w.HasExtensionVerb != nil && w.HasExtensionVerb(l.Verb) && l.Form == model.OkayOrRefused && l.Clause == "FWP-FRAME-03"
+	return w.HasExtensionVerb != nil && w.HasExtensionVerb(l.Verb) && l.Form == model.OkayOrRefused &&
+		l.Clause == "FWP-FRAME-03"
 }
 
 // allowAdded sets what may be answered to a command that an extension adds, and what it may do.
@@ -102,7 +103,8 @@ func (w *World) readBatch(c *Conn, k *call) {
 		if l.Form != model.Okay && !l.lacksFields() {
 			k.answers |= model.Refused
 		}
-		k.added.jobs = append(k.added.jobs, &call{Line: l, at: k.at, order: k.order, answers: l.Form, hasOverlap: k.hasOverlap})
+		k.added.jobs = append(k.added.jobs, &call{Line: l, at: k.at, order: k.order, answers: l.Form,
+			hasOverlap: k.hasOverlap})
 	}
 	w.hasUnknownJobs = w.hasUnknownJobs || c.Unjudged != Judged
 }

@@ -35,8 +35,8 @@ func (w *World) allowFetch(c *Conn, k *call, now time.Time) {
 	}
 }
 
-// fetchQueues returns the queues from which a server takes a job that takes the line for a FETCH, however it is written;
-// nil if none can.
+// fetchQueues returns the queues from which a server takes a job that takes the line for a FETCH, however it is
+// written; nil if none can.
 func (l *Line) fetchQueues() []string {
 	words := Words(l.Verb + " " + string(l.Args))
 	switch {
@@ -150,7 +150,8 @@ func (w *World) judgeEmpty(k *call, now time.Time) *law.Violation {
 	}
 	v := &law.Violation{Expected: w.expectedDelivery(k, now), Got: "$-1"}
 	if j := k.missingJob(); j != nil {
-		v.Clause, v.Rule, v.JID, v.Detail = j.missingClause, "missing", j.JID, "a job that was certainly enqueued did not come"
+		v.Clause, v.Rule, v.JID, v.Detail = j.missingClause, "missing", j.JID,
+			"a job that was certainly enqueued did not come"
 		v.LacksRedelivery = j.Deliveries > 0
 		w.suspectRefusal(v, j)
 		if k.Args == nil && (v.Clause == "FWP-WU-04" || v.Clause == "FWP-PUSH-04") {
@@ -181,8 +182,8 @@ func (w *World) judgeEmpty(k *call, now time.Time) *law.Violation {
 	return v
 }
 
-// suspectRefusal puts a command that was refused into the place of what the job's own life needs, where it may be why the
-// job is lost: as long as none was lost that no such command was about.
+// suspectRefusal puts a command that was refused into the place of what the job's own life needs, where it may be why
+// the job is lost: as long as none was lost that no such command was about.
 func (w *World) suspectRefusal(v *law.Violation, j *Job) {
 	clause := j.suspectClause
 	if clause == "" && w.hasRefusedFetch(j) {
@@ -196,8 +197,8 @@ func (w *World) suspectRefusal(v *law.Violation, j *Job) {
 	}
 }
 
-// hasRefusedFetch reports whether a client is there whose FETCH of the queue of a job was refused just before the job came,
-// and may still have waited.
+// hasRefusedFetch reports whether a client is there whose FETCH of the queue of a job was refused just before the job
+// came, and may still have waited.
 func (w *World) hasRefusedFetch(j *Job) bool {
 	return w.anyConn(func(c *Conn) bool {
 		isRecent := j.pushTime.Sub(c.refusalTime) < 2*model.LongestBlock
@@ -256,7 +257,8 @@ func (w *World) missedJob(k *call, now time.Time) *Job {
 		if !k.isAlone && rivalEnd.After(since) {
 			since = rivalEnd
 		}
-		isMissed := j.enqueuedSince.After(k.at) && !j.enqueuedSince.After(k.at.Add(model.ShortestBlock)) // it may have been read at once
+		// it may have been read at once
+		isMissed := j.enqueuedSince.After(k.at) && !j.enqueuedSince.After(k.at.Add(model.ShortestBlock))
 		if j.isCertain() && !j.atLatest && isMissed && now.Sub(since) > model.Instant+w.Slack {
 			return j
 		}

@@ -10,9 +10,9 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/number"
 )
 
-// judgeFields compares a delivered job with what was pushed, field by field. (Work units) A value that differs is assumed
-// to be the server's way, so that the fields behind it are compared as well. Of several differences it returns the
-// first one that was not told before, in this place.
+// judgeFields compares a delivered job with what was pushed, field by field. (Work units) A value that differs is
+// assumed to be the server's way, so that the fields behind it are compared as well. Of several differences it returns
+// the first one that was not told before, in this place.
 func (w *World) judgeFields(j *Job, f map[string]any, now time.Time) (violation *law.Violation) {
 	times := func(f map[string]any) *law.Violation { return j.judgeTimes(f, now) }
 	failures := func(f map[string]any) *law.Violation { return j.judgeFailure(f, now) }
@@ -53,7 +53,8 @@ func (w *World) judgeFields(j *Job, f map[string]any, now time.Time) (violation 
 // of one, from what was sent. Times of the server's are not compared. It returns nil if nothing differs.
 func Difference(sent, failure, got map[string]any) *law.Violation {
 	j := newJob(sent)
-	for _, check := range [...]func(map[string]any) *law.Violation{j.judgeLetters, j.judgeUnchanged, j.judgeDefaults, j.judgeCreatedAt} {
+	for _, check := range [...]func(map[string]any) *law.Violation{j.judgeLetters, j.judgeUnchanged, j.judgeDefaults,
+		j.judgeCreatedAt} {
 		if v := check(got); v != nil {
 			return v
 		}
@@ -138,7 +139,8 @@ func (j *Job) judgeLetters(f map[string]any) *law.Violation {
 // judgeEnqueuedAt judges whether enqueued_at of a job that came back is that of its last time.
 func (j *Job) judgeEnqueuedAt(f map[string]any, now time.Time) *law.Violation {
 	at, _ := f["enqueued_at"].(string)
-	if j.enqueuedAt == "" || j.stopState == stateUnknown || at != j.enqueuedAt || now.Sub(j.firstDelivery) <= 15*time.Second {
+	if j.enqueuedAt == "" || j.stopState == stateUnknown || at != j.enqueuedAt ||
+		now.Sub(j.firstDelivery) <= 15*time.Second {
 		return nil
 	}
 	if t, ok := parseInstant(at); ok && j.lossTime().Sub(t) < 2*time.Second { // it may be true, where clocks are coarse
@@ -215,7 +217,8 @@ func (j *Job) judgeDefaults(f map[string]any) *law.Violation {
 		want, sent := integer(j.pushFields[d.name])
 		clause := d.clause
 		switch {
-		case sent && d.name == "reserve_for" && want < 60, !sent && j.pushFields[d.name] != nil, j.isAssumed(f, d.name): // AMB-17
+		// AMB-17
+		case sent && d.name == "reserve_for" && want < 60, !sent && j.pushFields[d.name] != nil, j.isAssumed(f, d.name):
 			continue
 		case !sent:
 			want, clause = d.value, d.other
@@ -235,7 +238,8 @@ func (j *Job) judgeCreatedAt(f map[string]any) *law.Violation {
 	case !ok:
 		return fieldViolation("FWP-WU-10", "created_at", "time", f["created_at"])
 	case isGiven && !isRounded(created, sent):
-		return fieldViolation("FWP-WU-10", "created_at", fmt.Sprintf("time(%[1]s..%[1]s)", j.pushFields["created_at"]), f["created_at"])
+		return fieldViolation("FWP-WU-10", "created_at", fmt.Sprintf("time(%[1]s..%[1]s)", j.pushFields["created_at"]),
+			f["created_at"])
 	}
 	return nil
 }
@@ -262,8 +266,8 @@ func (j *Job) judgeTimes(f map[string]any, now time.Time) *law.Violation {
 	return nil
 }
 
-// earlyViolation is the violation that a job was enqueued before it was due, by its enqueued_at: the job was itself, or the
-// time of its PUSH stands there.
+// earlyViolation is the violation that a job was enqueued before it was due, by its enqueued_at: the job was itself, or
+// the time of its PUSH stands there.
 func (j *Job) earlyViolation(itself bool, f map[string]any) *law.Violation {
 	clause := "FWP-WU-12"
 	if itself {
@@ -274,14 +278,15 @@ func (j *Job) earlyViolation(itself bool, f map[string]any) *law.Violation {
 	return v
 }
 
-// judgeStamps judges what the server writes by its own clock: when a job was created, unless the client has said that, and
-// when it was enqueued last. (Optional fields, created_at; Read-only fields, enqueued_at; AMB-36)
+// judgeStamps judges what the server writes by its own clock: when a job was created, unless the client has said that,
+// and when it was enqueued last. (Optional fields, created_at; Read-only fields, enqueued_at; AMB-36)
 func (w *World) judgeStamps(j *Job, f map[string]any, now time.Time) *law.Violation {
 	_, isGiven := parseInstant(j.pushFields["created_at"])
 	created, _ := parseInstant(f["created_at"])
 	enqueued, _ := parseInstant(f["enqueued_at"])
 	if !isGiven && !j.createdAt.IsZero() && !isNear(j.createdAt, created) {
-		return fieldViolation("FWP-WU-10", "created_at", fmt.Sprintf("time(%[1]s..%[1]s)", j.createdAt.Format(time.RFC3339Nano)),
+		return fieldViolation("FWP-WU-10", "created_at", fmt.Sprintf("time(%[1]s..%[1]s)",
+			j.createdAt.Format(time.RFC3339Nano)),
 			f["created_at"])
 	}
 	j.createdAt = created

@@ -29,8 +29,8 @@ func (j *Job) judgeFailure(f map[string]any, now time.Time) *law.Violation {
 	return j.judgeDescription(f, joinTexts(got), now)
 }
 
-// judgeDescription judges whether the field about the last failure has what FAIL said of it. White space around that may be
-// left out: the field is information about the failure, and nothing says that it is verbatim.
+// judgeDescription judges whether the field about the last failure has what FAIL said of it. White space around that
+// may be left out: the field is information about the failure, and nothing says that it is verbatim.
 func (j *Job) judgeDescription(f map[string]any, text string, now time.Time) *law.Violation {
 	for _, name := range []string{"errtype", "message"} {
 		if s, _ := j.failure[name].(string); len(s) <= 100 && !strings.Contains(text, strings.TrimSpace(s)) {
@@ -46,8 +46,8 @@ func (j *Job) judgeDescription(f map[string]any, text string, now time.Time) *la
 	return j.judgeBacktrace(f, text)
 }
 
-// judgeBacktrace judges how many lines are kept, those of the failure before included. No server has to keep more than five.
-// (AMB-22)
+// judgeBacktrace judges how many lines are kept, those of the failure before included. No server has to keep more than
+// five. (AMB-22)
 func (j *Job) judgeBacktrace(f map[string]any, text string) *law.Violation {
 	lines, _ := j.failure["backtrace"].([]any)
 	keep, isGiven := integer(j.pushFields["backtrace"])
@@ -96,11 +96,12 @@ func (j *Job) oldLine(text string, count, keep int64) (line, clause string) {
 	return "", ""
 }
 
-// lacksTexts reports whether a text does not tell what the failure before the last one was, in the words of its FAIL: so
-// lines of that one are no history of failures.
+// lacksTexts reports whether a text does not tell what the failure before the last one was, in the words of its FAIL:
+// so lines of that one are no history of failures.
 func (j *Job) lacksTexts(text string) bool {
 	for _, name := range []string{"errtype", "message"} {
-		if s, _ := j.earlierFailure[name].(string); len(s) > 0 && len(s) <= 100 && !strings.Contains(text, strings.TrimSpace(s)) {
+		if s, _ := j.earlierFailure[name].(string); len(s) > 0 && len(s) <= 100 &&
+			!strings.Contains(text, strings.TrimSpace(s)) {
 			return true
 		}
 	}

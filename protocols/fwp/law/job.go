@@ -104,7 +104,8 @@ func (j *Job) Reservation() time.Duration {
 	return model.Reservation(n)
 }
 
-// usualReservation is the longest reservation of usual jobs. A server that does not hold a job for longer may have misread it.
+// usualReservation is the longest reservation of usual jobs. A server that does not hold a job for longer may have
+// misread it.
 const usualReservation = 12 * time.Hour
 
 // At returns when the job is to be enqueued; zero if it has no such time.
@@ -172,8 +173,8 @@ func (w *World) followPush(c *Conn, k *call, a model.Answer, now time.Time) {
 	}
 }
 
-// usedJob returns the job that was pushed with a jid before; nil if there is none, or if a FLUSH has certainly removed it.
-// (FLUSH Command)
+// usedJob returns the job that was pushed with a jid before; nil if there is none, or if a FLUSH has certainly removed
+// it. (FLUSH Command)
 func (w *World) usedJob(jid string) *Job {
 	j := w.Jobs[jid]
 	if j != nil && j.flushOrder > 0 && j.States == model.Absent && j.Unjudged == Judged {
@@ -240,7 +241,8 @@ func (j *Job) enter(now time.Time, patience time.Duration) {
 
 // advance takes the job to a later time. (AMB-01b, AMB-38)
 func (j *Job) advance(now time.Time, patience time.Duration) {
-	if j.States&model.Working != 0 && !j.isOverdue && !now.Before(j.reservationEnd) && j.reservationEnd.After(j.lastDelivery) {
+	if j.States&model.Working != 0 && !j.isOverdue && !now.Before(j.reservationEnd) &&
+		j.reservationEnd.After(j.lastDelivery) {
 		j.expire(patience)
 	}
 	if j.States != model.Enqueued && !j.dueTime.IsZero() && !now.Before(j.dueTime) {
@@ -254,19 +256,21 @@ func (j *Job) expire(patience time.Duration) {
 	after, _ := model.Working.After(end)
 	j.States |= after
 	if end == model.Expire && j.Failures < returnLimit && j.dueTime.IsZero() && !j.isUncertain {
-		j.dueTime, j.missingClause = j.reservationEnd.Add(patience*time.Duration(1+j.Failures)), cmp.Or(j.restartClause, j.ackClause, "FWP-STATE-07")
+		j.dueTime, j.missingClause = j.reservationEnd.Add(patience*time.Duration(1+j.Failures)),
+			cmp.Or(j.restartClause, j.ackClause, "FWP-STATE-07")
 	}
 	isCertain := j.States&^(after|model.Dead|model.Absent) == model.Working && !j.isUncertain && j.Holder != ""
 	j.isOverdue, j.hasExpired = true, j.hasExpired || isCertain
 	j.isUncertain, j.failure = true, nil
 }
 
-// deliver records the job's delivery to a worker by a FETCH: the reservation begins with the delivery, which is after the
-// FETCH was sent, and before the job has arrived.
+// deliver records the job's delivery to a worker by a FETCH: the reservation begins with the delivery, which is after
+// the FETCH was sent, and before the job has arrived.
 func (j *Job) deliver(c *Conn, k *call, now time.Time) {
 	j.applyEvent(model.Enqueued, model.Fetch)
 	j.Deliveries++
-	j.Holder, j.lastDelivery, j.reservationEnd, j.dueTime, j.ackClause = c.WID, now, k.at.Add(j.Reservation()), time.Time{}, ""
+	j.Holder, j.lastDelivery, j.reservationEnd, j.dueTime, j.ackClause = c.WID, now, k.at.Add(j.Reservation()),
+		time.Time{}, ""
 	j.refusedWhileHeld, j.conn = false, c
 	if c.hasSecondHello { // of which worker it is, is not known (AMB-09)
 		j.Holder = ""

@@ -155,7 +155,8 @@ func (l *Line) findUnusualHello(wid string) {
 			}
 		}
 	}
-	if l.Fields["v"] != json.Number("2") || count%total != 0 || count == total && (wid == "" || l.Fields["hostname"] == "") ||
+	if l.Fields["v"] != json.Number("2") || count%total != 0 || count == total &&
+		(wid == "" || l.Fields["hostname"] == "") ||
 		l.hasUnknownFields() {
 		l.Form, l.Clause = model.OkayOrRefused, "FWP-HELLO-05"
 	}

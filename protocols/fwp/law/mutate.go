@@ -99,7 +99,8 @@ func (f filter) matches(j *Job) (mayMatch, mustMatch bool) {
 	}
 	if f.jobtype != "" {
 		isSame := j.pushFields["jobtype"] == f.jobtype
-		mayMatch, mustMatch = mayMatch && (isSame || !plainWord.MatchString(f.jobtype)), mustMatch && isSame && plainWord.MatchString(f.jobtype)
+		mayMatch, mustMatch = mayMatch && (isSame || !plainWord.MatchString(f.jobtype)), mustMatch && isSame &&
+			plainWord.MatchString(f.jobtype)
 	}
 	if f.jids != nil { // what else is given may not count
 		isSame := slices.Contains(f.jids, j.JID)
@@ -133,7 +134,8 @@ func (k *call) allowMove(w *World, j *Job, from model.States, isCertain bool, no
 	if states&from == 0 || k.added.to == from {
 		return
 	}
-	m := movement{job: j, oldStates: j.States, openStates: j.States | k.added.to, dueTime: j.dueTime, deliveries: j.Deliveries}
+	m := movement{job: j, oldStates: j.States, openStates: j.States | k.added.to, dueTime: j.dueTime,
+		deliveries: j.Deliveries}
 	m.isCertain = isCertain && states == from && j.Unjudged == Judged
 	j.States, j.dueTime = m.openStates, time.Time{}
 	if k.added.to == model.Enqueued {

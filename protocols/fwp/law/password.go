@@ -24,8 +24,8 @@ func (w *World) allowPassword(c *Conn, k *call) {
 	k.kind, k.answers, k.clause = kind, r.Answers, r.Clause
 }
 
-// hashCase returns the case of a hash; Usual if it is right. A hash of more rounds than are computed is wrong: no client
-// of an exploration has the right one.
+// hashCase returns the case of a hash; Usual if it is right. A hash of more rounds than are computed is wrong: no
+// client of an exploration has the right one.
 func (w *World) hashCase(c *Conn, hash string) model.Case {
 	rounds, lower := c.Hi.Iterations, strings.ToLower(hash)
 	matches := func(hashOf func(password, salt string, iterations int) (string, error), rounds int) bool {

@@ -42,7 +42,8 @@ func (w *World) allowReport(c *Conn, k *call, j *Job, now time.Time) {
 // isHeldBy reports whether the client of a connection holds the job for certain.
 func (j *Job) isHeldBy(c *Conn) bool { return j.Unjudged == Judged && j.wasDeliveredTo(c) }
 
-// wasDeliveredTo reports whether the job was delivered to the client of a connection last, and nothing has come of it since.
+// wasDeliveredTo reports whether the job was delivered to the client of a connection last, and nothing has come of it
+// since.
 func (j *Job) wasDeliveredTo(c *Conn) bool {
 	return j.States == model.Working && j.Holder == c.WID && c.WID != ""
 }
@@ -132,8 +133,8 @@ func (w *World) abandon(queues []string, now time.Time) {
 	}
 }
 
-// allowExpired allows that a job is reported in vain whose reservation may have ended before the server read that, or which
-// another worker has reported meanwhile.
+// allowExpired allows that a job is reported in vain whose reservation may have ended before the server read that, or
+// which another worker has reported meanwhile.
 func (w *World) allowExpired(c *Conn, k *call, now time.Time) {
 	j := w.Jobs[k.text("jid")]
 	if j == nil || k.Verb != fwp.ACK && k.Verb != fwp.FAIL {
@@ -144,8 +145,8 @@ func (w *World) allowExpired(c *Conn, k *call, now time.Time) {
 	}
 }
 
-// RecordUnfollowed records bytes that were sent or received, and that are not followed: what they have done to the jobs that
-// they name is not known, nor which jobs they have taken.
+// RecordUnfollowed records bytes that were sent or received, and that are not followed: what they have done to the jobs
+// that they name is not known, nor which jobs they have taken.
 func (w *World) RecordUnfollowed(all []byte, reason Reason, now time.Time) {
 	var text strings.Builder // with names without their escapes
 	text.Write(all)

@@ -38,8 +38,8 @@ func (w *World) isStalled(c *Conn, k *call, a model.Answer, now time.Time) bool 
 // isSlow reports whether the server is slow without the company of a FETCH.
 func (w *World) isSlow() bool { return w.pace > slowCommand+w.Slack }
 
-// isBlocked reports whether a FETCH of another connection has waited for as long as it may, and its answer may have been
-// sent.
+// isBlocked reports whether a FETCH of another connection has waited for as long as it may, and its answer may have
+// been sent.
 func (w *World) isBlocked(c *Conn, now time.Time) bool {
 	return w.anyConn(func(other *Conn) bool {
 		k := other.call

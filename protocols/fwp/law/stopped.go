@@ -29,12 +29,12 @@ func (w *World) RecordRestart() {
 	}
 }
 
-// RecordStop is RecordRestart for a server that is stopped on purpose, to see what it keeps: in good order, or killed. It may
-// read what it keeps later, and reservations may end with it. A job that has never come must come in the end, and as
-// soon as one of its queue has that was there for as many stops, which shows that these are kept, and read. Of a kill
-// the specification promises nothing: a job that had come before may be in any state that it had, and what has not come
-// may be lost by a server that loses all of it. What stays is what no reading has happen to a job: other contents, a
-// delivery before its time, or after a PUSH that was refused. (FWP-STATE-08, FWP-STATE-07, AMB-38)
+// RecordStop is RecordRestart for a server that is stopped on purpose, to see what it keeps: in good order, or killed.
+// It may read what it keeps later, and reservations may end with it. A job that has never come must come in the end,
+// and as soon as one of its queue has that was there for as many stops, which shows that these are kept, and read. Of a
+// kill the specification promises nothing: a job that had come before may be in any state that it had, and what has not
+// come may be lost by a server that loses all of it. What stays is what no reading has happen to a job: other contents,
+// a delivery before its time, or after a PUSH that was refused. (FWP-STATE-08, FWP-STATE-07, AMB-38)
 func (w *World) RecordStop(killed bool, now time.Time) {
 	w.RecordRestart()
 	w.abandonedFetches = nil
@@ -48,7 +48,8 @@ func (w *World) RecordStop(killed bool, now time.Time) {
 // followStop follows a stop of the server.
 func (j *Job) followStop(killed bool, now time.Time, patience time.Duration) {
 	switch {
-	case j.Deliveries == 0 && (j.answerTime.IsZero() || j.restartClause == ""): // refused, without a reply, or with an unusual name
+	// refused, without a reply, or with an unusual name
+	case j.Deliveries == 0 && (j.answerTime.IsZero() || j.restartClause == ""):
 	case j.Deliveries == 0 && j.States != model.Absent && j.States&^(model.Enqueued|model.Scheduled|model.Absent) == 0:
 		switch isCertain := j.States&model.Absent == 0; {
 		case killed:
@@ -80,7 +81,8 @@ func (w *World) followSurvival(j *Job, now time.Time) {
 	j.stopState = stateKnown
 	for _, other := range w.Jobs {
 		switch {
-		case other.stopState != stateStored || other.States&model.Absent == 0, other.stops < j.stops: // an earlier stop lost it
+		// an earlier stop lost it
+		case other.stopState != stateStored || other.States&model.Absent == 0, other.stops < j.stops:
 		case other.States&model.Scheduled != 0: // it is read where the schedule is, sooner or later
 			if other.dueTime.IsZero() {
 				other.dueTime = now.Add(max(0, other.At().Sub(now)) + w.Patience)
@@ -91,8 +93,8 @@ func (w *World) followSurvival(j *Job, now time.Time) {
 	}
 }
 
-// RecordHalt records that nothing has passed between the clients and the server for some time, which is over now: when a
-// command under way is answered means nothing, and one whose client has left is only carried out now.
+// RecordHalt records that nothing has passed between the clients and the server for some time, which is over now: when
+// a command under way is answered means nothing, and one whose client has left is only carried out now.
 func (w *World) RecordHalt(now time.Time) {
 	for _, c := range w.Conns {
 		if c.call != nil {

@@ -140,15 +140,15 @@ func (w *World) isConnected(wid string) bool {
 	return w.anyConn(func(c *Conn) bool { return c.WID == wid && !c.hasSecondHello })
 }
 
-// hasLostService reports whether a worker was not served a verb since one of its connections has ended: what is refused then
-// is refused because of that. (FWP-HELLO-11)
+// hasLostService reports whether a worker was not served a verb since one of its connections has ended: what is refused
+// then is refused because of that. (FWP-HELLO-11)
 func (w *World) hasLostService(c *Conn, verb string) bool {
 	record := w.workers[c.WID]
 	return record != nil && record.endOrder > 0 && record.servedOrders[verb] < record.endOrder
 }
 
-// refusalClause returns the clause that a refusal breaks of a command that has to be served. What was done to the job of a
-// report is likelier than what the end of a connection did to another one.
+// refusalClause returns the clause that a refusal breaks of a command that has to be served. What was done to the job
+// of a report is likelier than what the end of a connection did to another one.
 func (w *World) refusalClause(c *Conn, k *call) string {
 	if c.earlierClause == "" && k.clause != "FWP-END-05" && w.hasLostService(c, k.Verb) {
 		return "FWP-HELLO-11"

@@ -21,9 +21,10 @@ import (
 // What cannot be known, such as the effect of a command without a reply or whether a consumer that left was given a
 // job, is allowed in every way.
 type World struct {
-	Protected        bool                   // the server asks for a password
-	Password         string                 // the right one
-	Shared           bool                   // clients that are not seen use the same jobs and workers, and there are operators
+	Protected bool   // the server asks for a password
+	Password  string // the right one
+	// clients that are not seen use the same jobs and workers, and there are operators
+	Shared           bool
 	Patience         time.Duration          // for what the specification calls eventual; 150 s if zero
 	Slack            time.Duration          // by which a reply may be late for reasons of the network
 	Server           *law.Server            // what other plays have done; nil: that is not known
@@ -55,15 +56,18 @@ type World struct {
 	pausedQueues     map[string]int  // queues that may be: since how many commands were sent, or perhaps
 	stops            int             // of the server, on purpose
 	isJobLost        bool            // a job did not come that no refused command was about
-	wrongJobs        []string        // the arguments of PUSHes that had to be refused and were accepted, no more than wrongJobLimit
+	// the arguments of PUSHes that had to be refused and were accepted, no more than wrongJobLimit
+	wrongJobs []string
 }
 
 // NewWorld returns a world in which nothing has happened yet.
 func NewWorld() *World {
 	return &World{
 		Patience: model.Patience, Conns: map[int]*Conn{}, Jobs: map[string]*Job{}, workers: map[string]*worker{},
-		queues: map[string][]*Job{}, fetchTimes: map[string]time.Time{}, workerJobs: map[string][]*Job{}, salts: map[string]bool{},
-		acceptedQueues: map[string]bool{}, reportedFields: map[string]bool{}, existingQueues: map[string]bool{}, pausedQueues: map[string]int{},
+		queues: map[string][]*Job{}, fetchTimes: map[string]time.Time{}, workerJobs: map[string][]*Job{},
+		salts:          map[string]bool{},
+		acceptedQueues: map[string]bool{}, reportedFields: map[string]bool{}, existingQueues: map[string]bool{},
+		pausedQueues: map[string]int{},
 	}
 }
 

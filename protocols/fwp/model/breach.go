@@ -10,8 +10,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
-// ImpossibleReply begins the names of breaches in which a reply is not one of its command's: the verb follows, or nothing
-// for the greeting.
+// ImpossibleReply begins the names of breaches in which a reply is not one of its command's: the verb follows, or
+// nothing for the greeting.
 const ImpossibleReply = "foreign-reply:"
 
 // BrokenGrammar begins the names of breaches in which bytes are not RESP: the String of package fwp's rule follows, or

@@ -157,8 +157,8 @@ func (c cleaning) fetchEnqueued() bool {
 
 func unique(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
 
-// emptyQueues fetches from queues until nothing is left in them, and no more than so many jobs. A FETCH from queues that
-// are empty would wait for two seconds: the last job to be fetched is one that is pushed for that.
+// emptyQueues fetches from queues until nothing is left in them, and no more than so many jobs. A FETCH from queues
+// that are empty would wait for two seconds: the last job to be fetched is one that is pushed for that.
 func (c cleaning) emptyQueues(r fwpscript.Remover, queues []string, limit int) bool {
 	c.law.lastJobs++
 	n := 2*fuzzedNames + c.law.lastJobs
@@ -178,8 +178,8 @@ func remove(r fwpscript.Remover, queues []string, limit int, last string) bool {
 	return true
 }
 
-// isOwnQueue reports whether a queue may be emptied: one with a name that others may use only if no other client uses the
-// server.
+// isOwnQueue reports whether a queue may be emptied: one with a name that others may use only if no other client uses
+// the server.
 func (l *fwpLaw) isOwnQueue(queue string) bool {
 	return strings.HasPrefix(queue, l.Prefix+"-queue") ||
 		l.Alone && (queue == "default" || slices.Contains(serverQueues, queue))

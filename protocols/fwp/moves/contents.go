@@ -37,7 +37,8 @@ var jobFields = sync.OnceValue(func() []jobField {
 	all := []jobField{
 		{name: "jobtype", plain: `"t"`, safeValues: slices.Concat(values.Texts(), values.Lengths(maxWords))},
 		{name: "args", plain: "[]", safeValues: values.Arrays(maxBytes/16, maxNesting)},
-		{name: "retry", period: 2, usualValues: []string{"0", "-1", "1", "2", "25"}, safeValues: addNull(values.Integers(-1, 1<<62))},
+		{name: "retry", period: 2, usualValues: []string{"0", "-1", "1", "2", "25"},
+			safeValues: addNull(values.Integers(-1, 1<<62))},
 		{name: "backtrace", period: 3, usualValues: []string{"1", "2", "5"}, safeValues: addNull(values.Integers(0, 1<<62))},
 		{name: "reserve_for", period: 3, usualValues: []string{"60"}, safeValues: addNull(values.Integers(-5, 1<<40))},
 		{name: "created_at", period: 4, safeValues: addNull(slices.Concat(values.Instants(), values.CurrentTimes()))},

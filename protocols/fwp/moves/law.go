@@ -227,7 +227,8 @@ func (l *fwpLaw) followReply(
 	return answer, v
 }
 
-// judgeForeign returns the violation of a reply that was read on although it is none of its command's, once for each verb.
+// judgeForeign returns the violation of a reply that was read on although it is none of its command's, once for each
+// verb.
 func (l *fwpLaw) judgeForeign(lapse *session.SyntaxError) *law.Violation {
 	if lapse == nil || !strings.HasPrefix(lapse.Rule, session.ImpossibleReply) || l.reportedLapses[lapse.Rule] {
 		return nil

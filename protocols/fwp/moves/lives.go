@@ -143,7 +143,8 @@ var lifeMoves = []move{
 			return g.wakeAll(c, deal(g, wayWoken, awaitedWays))
 		}},
 	{"burst", 0.5, func(g *maker, c int, w *fwplaw.Conn) bool {
-		return !g.hasBirths() && !g.times.isBrief() && g.runTime() < g.times.failEnd && !g.HasDealt("many") && mayFetch(g, c, w)
+		return !g.hasBirths() && !g.times.isBrief() && g.runTime() < g.times.failEnd && !g.HasDealt("many") &&
+			mayFetch(g, c, w)
 	}, (*maker).largeBurst},
 	{"heap", 0.5, func(g *maker, c int, w *fwplaw.Conn) bool {
 		return !g.hasBirths() && g.birthTime < g.times.birthEnd && !g.times.isBrief() && g.runTime() < g.times.failEnd &&
@@ -169,7 +170,10 @@ var lifeMoves = []move{
 	{"retire", 0.4, func(g *maker, c int, w *fwplaw.Conn) bool {
 		return g.hasBirths() && c/2 != idleConn/2 && mayFetch(g, c, w) && len(g.jobsToReport(w)) > 0
 	}, (*maker).retire},
-	{"leave", 0.1, func(g *maker, c int, w *fwplaw.Conn) bool { return g.hasBirths() && isWorker(g, c, w) && c != idleConn },
+	{"leave", 0.1, func(g *maker, c int, w *fwplaw.Conn) bool {
+		return g.hasBirths() && isWorker(g, c, w) &&
+			c != idleConn
+	},
 		func(g *maker, c int, _ *fwplaw.Conn) []explore.Step { return []explore.Step{g.ending(c)} }},
 	{"bad-field", 4, func(g *maker, c int, w *fwplaw.Conn) bool { return g.hasBirths() && isWorker(g, c, w) },
 		(*maker).badField},
@@ -267,7 +271,8 @@ func hasEnded(j *fwplaw.Job) bool {
 
 // areLivesDone reports whether all that [Lives] waits for has come, and the queues were swept.
 func (g *maker) areLivesDone() bool {
-	return !g.hasBirths() && (g.isSwept || !anyJob(maps.Values(g.law.world.Jobs), hasEnded)) && !anyJob(g.activeJobs(), g.isAwaited)
+	return !g.hasBirths() && (g.isSwept || !anyJob(maps.Values(g.law.world.Jobs), hasEnded)) &&
+		!anyJob(g.activeJobs(), g.isAwaited)
 }
 
 // anyJob reports whether there is a job of which something is true.
@@ -351,8 +356,8 @@ func (g *maker) isAwaited(j *fwplaw.Job) bool {
 		!g.times.isBrief() && j.Deliveries < 2 && !j.IsChanged("retry") && slices.Contains(g.queues, g.law.symbol(j.Queue))
 }
 
-// momentTime is when a job of a way is to be enqueued: in a moment, by any clock, and some together. A name of a time has
-// one value in all of a play, so that those of many jobs lie in the past.
+// momentTime is when a job of a way is to be enqueued: in a moment, by any clock, and some together. A name of a time
+// has one value in all of a play, so that those of many jobs lie in the past.
 func (g *maker) momentTime() string {
 	zone := choose(g, []string{"", "", "@+02:00", "@-05:30", "@+05:45", "@-11:00"})
 	g.schedules++

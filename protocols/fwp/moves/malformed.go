@@ -40,8 +40,8 @@ func (g *maker) badArgument() string {
 	}...))
 }
 
-// wideTexts returns texts of characters of several bytes. An error that quotes one and is cut, at whatever length, is cut
-// inside a character for one of them.
+// wideTexts returns texts of characters of several bytes. An error that quotes one and is cut, at whatever length, is
+// cut inside a character for one of them.
 func wideTexts(format string) (all []string) {
 	for before := range 3 {
 		all = append(all, fmt.Sprintf(format, strings.Repeat("A", before)+strings.Repeat("€", 300)))

@@ -20,8 +20,8 @@ func isIdentified(_ *maker, _ int, w *fwplaw.Conn) bool { return w.State == fwp.
 
 func isWorker(g *maker, c int, w *fwplaw.Conn) bool { return isIdentified(g, c, w) && w.WID != "" }
 
-// mayFetch reports whether the connection may fetch. In round trips a worker whose id is unusual may not, since no other
-// connection could acknowledge in its place what it has left.
+// mayFetch reports whether the connection may fetch. In round trips a worker whose id is unusual may not, since no
+// other connection could acknowledge in its place what it has left.
 func mayFetch(g *maker, c int, w *fwplaw.Conn) bool {
 	_, isPlain := g.law.worker(w.WID)
 	return isWorker(g, c, w) && !g.law.world.IsQuiet(w) && (isPlain || !g.isSteady)
@@ -300,7 +300,8 @@ func (g *maker) flushAll(c int, w *fwplaw.Conn) []explore.Step {
 	return []explore.Step{
 		push(c, heldJID, queue, ""), fetch, push(c, failed, queue, ""), fetch, line(c, "FAIL %s", g.failure(failed)),
 		push(c, dead, queue, `,"retry":-1`), fetch, line(c, "FAIL %s", g.failure(dead)),
-		push(c, g.jid(), queue, `,"at":`+g.secondsTime()), flush, line(c, "FAIL %s", g.failure(heldJID)), explore.Wait(scheduleDelay),
+		push(c, g.jid(), queue, `,"at":`+g.secondsTime()), flush, line(c, "FAIL %s", g.failure(heldJID)),
+		explore.Wait(scheduleDelay),
 		fetch, fetch,
 	}
 }

@@ -105,7 +105,8 @@ func (g *maker) pushMany(c int, _ *fwplaw.Conn) []explore.Step {
 
 // pausedQueues returns those of the queues in use that may be paused.
 func (g *maker) pausedQueues() []string {
-	return slices.DeleteFunc(slices.Clone(g.queues), func(q string) bool { return !g.law.world.MayBePaused(g.law.realName(q)) })
+	return slices.DeleteFunc(slices.Clone(g.queues),
+		func(q string) bool { return !g.law.world.MayBePaused(g.law.realName(q)) })
 }
 
 // pauseQueue pauses a queue with jobs, and resumes it after something else has happened.
@@ -163,7 +164,8 @@ func (g *maker) mutate(c int, w *fwplaw.Conn) []explore.Step {
 	filter := deal(g, "filter "+set, []string{
 		fmt.Sprintf(`"jids":["%s"]`, first), fmt.Sprintf(`"jids":["%s-none","%[1]s"]`, first),
 		fmt.Sprintf(`"jobtype":"of-%s"`, first), fmt.Sprintf(`"regexp":"*%s*"`, first),
-		fmt.Sprintf(`"jids":["%s"],"jobtype":"of-%[1]s"`, first), fmt.Sprintf(`"regexp":"*of-%s*","jobtype":"of-%[1]s"`, first),
+		fmt.Sprintf(`"jids":["%s"],"jobtype":"of-%[1]s"`, first),
+		fmt.Sprintf(`"regexp":"*of-%s*","jobtype":"of-%[1]s"`, first),
 	})
 	fetch := line(c, "FETCH %s", queue)
 	var steps []explore.Step

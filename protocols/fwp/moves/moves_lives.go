@@ -15,7 +15,8 @@ const scheduleDelay = 170 * time.Second
 
 // waitTimes are how long a move waits for a job to come back: before it may, and after it must.
 var waitTimes = []time.Duration{
-	20 * time.Second, 70 * time.Second, scheduleDelay, scheduleDelay, 260 * time.Second, 370 * time.Second, 370 * time.Second,
+	20 * time.Second, 70 * time.Second, scheduleDelay, scheduleDelay, 260 * time.Second, 370 * time.Second,
+	370 * time.Second,
 }
 
 // life is one job that a move follows, in a queue of its own.

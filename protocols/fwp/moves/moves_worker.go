@@ -42,7 +42,8 @@ func (g *maker) sameWorker(c int, w *fwplaw.Conn) []explore.Step {
 	case 1: // the one that holds it ends, and the other reports it
 		steps = append(steps, fetch(other), g.ending(other), line(c, "%s", beat), ack(c, first), fetch(c))
 	case 2: // one waits while the other works
-		steps = append(steps, sendAhead(line(other, "FETCH %s", empty)), fetch(c), line(c, "%s", beat), ack(c, first), fetch(c))
+		steps = append(steps, sendAhead(line(other, "FETCH %s", empty)), fetch(c), line(c, "%s", beat), ack(c, first),
+			fetch(c))
 		return append(steps, ack(c, second), push(c, g.jid(), empty, ""), build().Await(other))
 	default:
 		steps = append(steps, fetch(other), g.ending(other), line(c, "FAIL %s", g.failure(first)), fetch(c))
@@ -168,7 +169,8 @@ func (g *maker) signalWithJobs(c int, signal, beat explore.Step) []explore.Step 
 		steps = append(steps, push(c, jid, queue, `,"reserve_for":60`), line(c, "FETCH %s", queue))
 	}
 	fetch := line(controlWorker, "FETCH %s", queue)
-	steps = append(steps, signal, beat, push(c, pushed, otherQueue, ""), ack(c, done), line(c, "FAIL %s", g.failure(failed)),
+	steps = append(steps, signal, beat, push(c, pushed, otherQueue, ""), ack(c, done),
+		line(c, "FAIL %s", g.failure(failed)),
 		line(controlWorker, "FETCH %s", otherQueue), ack(controlWorker, pushed))
 	if g.Longest >= 260*time.Second {
 		steps = append(steps, explore.Wait(260*time.Second), fetch, fetch)
@@ -190,7 +192,8 @@ func (g *maker) thirdClientAt(c, number, other int) []explore.Step {
 	queue, first, second := g.freshQueue(), g.jid(), g.jid()
 	fetch := func(by int) explore.Step { return line(by, "FETCH %s", queue) }
 	usual := []explore.Step{
-		sendAhead(fetch(c)), push(controlProducer, first, queue, ""), build().Await(c), push(controlProducer, second, queue, ""),
+		sendAhead(fetch(c)), push(controlProducer, first, queue, ""), build().Await(c),
+		push(controlProducer, second, queue, ""),
 		fetch(controlWorker), ack(c, first), ack(controlWorker, second), line(c, `BEAT {"wid":"$wid%d"}`, number),
 	}
 	deeds := g.thirdClientSteps(other, number, queue, first)
@@ -199,8 +202,8 @@ func (g *maker) thirdClientAt(c, number, other int) []explore.Step {
 	return slices.Concat([]explore.Step{explore.End(other, scenarios.Closed)}, usual[:at], deeds[n/len(usual)], usual[at:])
 }
 
-// thirdClientSteps are what another client may do while a job of a queue is waited for, or held by a worker with a number: nothing
-// of it has to do with the job.
+// thirdClientSteps are what another client may do while a job of a queue is waited for, or held by a worker with a
+// number: nothing of it has to do with the job.
 func (g *maker) thirdClientSteps(by, worker int, queue, jid string) [][]explore.Step {
 	g.workers++
 	end := func(ending scenarios.Ending) explore.Step { return explore.End(by, ending) }
@@ -242,8 +245,8 @@ func (g *maker) bystander(c int, w *fwplaw.Conn) []explore.Step {
 	return append(steps, fetch, ack(controlWorker, heldJID), ack(controlWorker, next))
 }
 
-// foreignReport is a command that must be refused, or may be: it is about jobs that its client does not hold. A FETCH is
-// sent once, since a server that takes it waits.
+// foreignReport is a command that must be refused, or may be: it is about jobs that its client does not hold. A FETCH
+// is sent once, since a server that takes it waits.
 func (g *maker) foreignReport(base, heldJID, ended, queue string) string {
 	const list = "bystander"
 	capitals := base + "-HELD" // its name is filled in later

@@ -12,8 +12,9 @@ import (
 
 // stateQueues are queues with jobs in every state, and the steps that have put them there.
 type stateQueues struct {
-	steps                                      []explore.Step
-	pushQueue, heldQueue, failQueue, lateQueue string // queues; that of the last has a job which is reported only afterwards
+	steps []explore.Step
+	// queues; that of the last has a job which is reported only afterwards
+	pushQueue, heldQueue, failQueue, lateQueue string
 	scheduledQueue, ackQueue                   string
 	jidToReport                                string // its jid
 	jobCount                                   int    // jobs in queued
@@ -21,7 +22,8 @@ type stateQueues struct {
 
 // fillStates pushes jobs, and brings them into every state.
 func (g *maker) fillStates(c int) stateQueues {
-	s := stateQueues{pushQueue: g.freshQueue(), heldQueue: g.freshQueue(), failQueue: g.freshQueue(), lateQueue: g.freshQueue(),
+	s := stateQueues{pushQueue: g.freshQueue(), heldQueue: g.freshQueue(), failQueue: g.freshQueue(),
+		lateQueue:      g.freshQueue(),
 		scheduledQueue: g.freshQueue(), ackQueue: g.freshQueue(), jidToReport: g.jid(), jobCount: 1}
 	pushJob := func(queue, fields string) string {
 		jid := g.jid()
@@ -82,7 +84,8 @@ func (g *maker) disruption(c int, action target.Action, s stateQueues) []explore
 	job := push(c, g.jid(), s.pushQueue, "")
 	text := build().Tokenize(job.Text())
 	starts := []explore.Step{ // a command that is under way
-		sendAhead(job), sendAhead(ack(c, s.jidToReport)), sendAhead(line(c, "FETCH %s", s.pushQueue)), sendAhead(line(c, "FETCH %s", s.ackQueue)),
+		sendAhead(job), sendAhead(ack(c, s.jidToReport)), sendAhead(line(c, "FETCH %s", s.pushQueue)),
+		sendAhead(line(c, "FETCH %s", s.ackQueue)),
 		build().Bytes(c, text[:1+g.IntN(len(text)-1)].String()),
 	}
 	n := g.Deal("moment of "+string(action), 3*len(starts)+2)

@@ -144,7 +144,10 @@ var restartMoves = []move{
 			push(c, g.jid(), queue, ""), fetch, push(c, doneJID, queue, ""), fetch, // nothing is known of it any more
 		}
 	}},
-	{"restart", 1000, func(g *maker, _ int, _ *fwplaw.Conn) bool { return g.Restarts && !g.hasBirths() && g.isRestartDue() },
+	{"restart", 1000, func(g *maker, _ int, _ *fwplaw.Conn) bool {
+		return g.Restarts && !g.hasBirths() &&
+			g.isRestartDue()
+	},
 		(*maker).restart},
 }
 

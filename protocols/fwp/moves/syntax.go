@@ -61,8 +61,8 @@ func (g *maker) legalCommand(w *fwplaw.Conn) string {
 	return `BEAT {"wid":"` + g.spellName(w.WID) + `","rss_kb":1}`
 }
 
-// jsonForm is a legal command in another form of JSON: blanks and tabs between its tokens, its members in another order, or
-// names with escapes.
+// jsonForm is a legal command in another form of JSON: blanks and tabs between its tokens, its members in another
+// order, or names with escapes.
 func (g *maker) jsonForm(c int, w *fwplaw.Conn) []explore.Step {
 	const end = "-x"
 	jid, queue := g.jid()+end, g.freshQueue()+end

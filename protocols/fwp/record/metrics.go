@@ -48,7 +48,8 @@ func metricsText(s Summary, clause func(string) string) string {
 	for _, result := range s.Results {
 		states[result.State()]++
 	}
-	for _, state := range []clientrules.State{clientrules.StateHeld, clientrules.StateBroken, clientrules.StateInconclusive} {
+	for _, state := range []clientrules.State{clientrules.StateHeld, clientrules.StateBroken,
+		clientrules.StateInconclusive} {
 		add(fmt.Sprintf("{state=%q}", state), states[state])
 	}
 	delay := fmt.Sprintf("%g", c.LatestWait.Seconds())

@@ -23,8 +23,8 @@ type Config struct {
 	// Dialect is that of the script. Its extension says what clients may send beyond the specification.
 	// Nil: FWP without an extension.
 	Dialect scenarios.Dialect
-	// KeepsScript says that the conversation is kept, to be written as a script; MaxScript bounds it, in bytes of its text. 0
-	// means 3 MiB, which is about what the language can have.
+	// KeepsScript says that the conversation is kept, to be written as a script; MaxScript bounds it, in bytes of its
+	// text. 0 means 3 MiB, which is about what the language can have.
 	KeepsScript bool
 	MaxScript   int
 	// MaxQueue bounds the bytes that wait to be judged. 0 means 32 MiB.
@@ -36,8 +36,8 @@ type Config struct {
 	OnPush func(at time.Duration, queue, jobtype string, args int)
 	// OnBreach is called for each breach, in order, on the goroutine that judges; nil is nothing.
 	OnBreach func(clientrules.Breach)
-	// OnError is called if the server cannot be dialed for a client, whose connection is closed then, if there are too many
-	// connections, and if one cannot be accepted; nil is nothing. It may be called by several goroutines at once.
+	// OnError is called if the server cannot be dialed for a client, whose connection is closed then, if there are too
+	// many connections, and if one cannot be accepted; nil is nothing. It may be called by several goroutines at once.
 	OnError func(error)
 }
 

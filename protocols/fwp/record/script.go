@@ -64,7 +64,8 @@ type pendingLine struct {
 func newScript(begun time.Time, limit int, password string) *script {
 	return &script{
 		dialect: fwpscript.Dialect{},
-		start:   begun, limit: limit, password: password, names: newNames(), conns: map[int]*scriptConn{}, hasSignal: map[string]bool{},
+		start:   begun, limit: limit, password: password, names: newNames(), conns: map[int]*scriptConn{},
+		hasSignal: map[string]bool{},
 		hasFailed: map[string]bool{},
 	}
 }
@@ -278,7 +279,8 @@ func (s *script) reply(cmd pendingLine, r fwp.Reply) string {
 // answers are what commands may be answered with.
 var answers = map[string]string{
 	fwp.FETCH: "$ | $-1 | -", fwp.INFO: "$ | -", fwp.BEAT: "+ | $ | -",
-	fwp.HELLO: okOrError, fwp.PUSH: okOrError, fwp.ACK: okOrError, fwp.FAIL: okOrError, fwp.FLUSH: okOrError, fwp.END: okOrError,
+	fwp.HELLO: okOrError, fwp.PUSH: okOrError, fwp.ACK: okOrError, fwp.FAIL: okOrError, fwp.FLUSH: okOrError,
+	fwp.END: okOrError,
 }
 
 const okOrError = "+OK | -"

@@ -157,8 +157,8 @@ func (s *ScriptServer) change(act func()) {
 // Differences returns what clients did otherwise than the script has it. It may be called when Serve has returned.
 func (s *ScriptServer) Differences() []string { return s.differences }
 
-// UnplayedConns returns a sentence for each connection of the script that was not played to its end. It may be called when Serve
-// has returned.
+// UnplayedConns returns a sentence for each connection of the script that was not played to its end. It may be called
+// when Serve has returned.
 func (s *ScriptServer) UnplayedConns() (sentences []string) {
 	for _, l := range s.threads {
 		switch {

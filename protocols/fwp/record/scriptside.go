@@ -204,7 +204,8 @@ func (c *clientConn) answerOther(ctx context.Context, verb, text string) bool {
 	if c.next() == nil {
 		c.server.addDifference("the script has no such line (any more): %s", shortenText(text))
 	} else {
-		c.server.addDifference("%s: expected line %d of the script, got %s", c.thread.name, c.thread.line(), shortenText(text))
+		c.server.addDifference("%s: expected line %d of the script, got %s", c.thread.name, c.thread.line(),
+			shortenText(text))
 	}
 	return c.write("-ERR the script does not have this line here\r\n")
 }

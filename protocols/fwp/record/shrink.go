@@ -23,8 +23,8 @@ type Shrinker struct {
 	// Target is the server, which the caller may change as the script says.
 	Target   play.Target
 	Password string
-	// IsUnwatched says that the scripts are of another protocol than FWP, whose clients no Recorder can judge: the findings
-	// are those of the play alone.
+	// IsUnwatched says that the scripts are of another protocol than FWP, whose clients no Recorder can judge: the
+	// findings are those of the play alone.
 	IsUnwatched bool
 	// Law is that of the protocol; without Start no law judges.
 	Law law.Definition
@@ -159,8 +159,8 @@ func (s *Shrinker) Shrink(ctx context.Context, script *scenarios.Script, finding
 	}
 }
 
-// simplifyLines tries plainer forms of each line that a client sends. One that shows something new is no plainer one: a line
-// that expects what is no longer there, for example.
+// simplifyLines tries plainer forms of each line that a client sends. One that shows something new is no plainer one: a
+// line that expects what is no longer there, for example.
 func (s *Shrinker) simplifyLines(ctx context.Context, script *scenarios.Script, finding string) *scenarios.Script {
 	before, err := s.Findings(ctx, script)
 	if err != nil || s.Simplify == nil {
@@ -201,18 +201,19 @@ func (s *Shrinker) leaveOut(
 ) *scenarios.Script {
 	groups := group(script.Steps)
 	smallest := script
-	play.Shorten(ctx, slices.Compact(slices.Sorted(slices.Values(groups))), func(ctx context.Context, selection []int) bool {
-		smaller := selectGroups(script, groups, selection)
-		if smaller == nil {
-			return false
-		}
-		found, err := s.Findings(ctx, smaller)
-		hasFinding := err == nil && slices.Contains(found, finding)
-		if hasFinding {
-			smallest = smaller
-		}
-		return hasFinding
-	})
+	play.Shorten(ctx, slices.Compact(slices.Sorted(slices.Values(groups))),
+		func(ctx context.Context, selection []int) bool {
+			smaller := selectGroups(script, groups, selection)
+			if smaller == nil {
+				return false
+			}
+			found, err := s.Findings(ctx, smaller)
+			hasFinding := err == nil && slices.Contains(found, finding)
+			if hasFinding {
+				smallest = smaller
+			}
+			return hasFinding
+		})
 	return smallest
 }
 

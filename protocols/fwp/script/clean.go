@@ -57,7 +57,8 @@ func Clean(ctx context.Context, nc net.Conn, password, run string, timeout time.
 		if err != nil {
 			return done, err
 		}
-		done.Remaining, done.Sets, done.HasQueues = c.ownQueues(state.Faktory.Queues), state.sets(), state.Faktory.Queues != nil
+		done.Remaining, done.Sets, done.HasQueues = c.ownQueues(state.Faktory.Queues), state.sets(),
+			state.Faktory.Queues != nil
 		if removed, err := c.emptyAll(&done); err != nil || removed == 0 { // nothing is left, or nothing is given out
 			return done, err
 		}

@@ -103,13 +103,15 @@ func (p Extension) Scripts() ([]*scenarios.Script, error) {
 	return scenarios.ReadSuite(Dialect{Extension: p}, extensionFiles, "extensions/"+string(p))
 }
 
-// TestedVerbs returns the verbs that the extension's scripts are about. BATCH and TRACK have none: no public server has them.
+// TestedVerbs returns the verbs that the extension's scripts are about. BATCH and TRACK have none: no public server has
+// them.
 func (p Extension) TestedVerbs() []string { return []string{"PUSHB", "QUEUE", "MUTATE"} }
 
-// MissingVerbs returns those of the Checked verbs that a server answers as it answers a verb that there is not, all if it
-// ends the connection. nc is a fresh connection, which Missing closes. It blocks until it has the replies, with timeout
-// for each.
-func (p Extension) MissingVerbs(ctx context.Context, nc net.Conn, password string, timeout time.Duration) (missing []string) {
+// MissingVerbs returns those of the Checked verbs that a server answers as it answers a verb that there is not, all if
+// it ends the connection. nc is a fresh connection, which Missing closes. It blocks until it has the replies, with
+// timeout for each.
+func (p Extension) MissingVerbs(ctx context.Context, nc net.Conn, password string,
+	timeout time.Duration) (missing []string) {
 	c, err := Greet(ctx, nc, fmt.Sprintf("fwpcheck-verbs-%d", os.Getpid()), password, timeout)
 	defer c.Leave()
 	if err != nil {

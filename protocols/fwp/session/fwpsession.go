@@ -24,7 +24,8 @@ type Codec struct{}
 // State)
 func (Codec) Begin(from io.Reader) (session.Reader, session.State) {
 	pending := &pendingVerbs{verbs: []string{""}} // of the greeting
-	return &reader{Reader: fwp.NewReader(from, greetingLimit), pending: pending}, &State{pendingReplies: 1, pending: pending}
+	return &reader{Reader: fwp.NewReader(from, greetingLimit), pending: pending},
+		&State{pendingReplies: 1, pending: pending}
 }
 
 // The limits of what is read, in bytes and in JSON values. The specification states none; a greeting has a few short
@@ -193,7 +194,8 @@ func (s *State) Received(m session.Message) {
 
 // Status returns the present state of the conversation.
 func (s *State) Status() session.Status {
-	status := session.Status{OwedMessages: s.pendingReplies, Verb: s.line.Verb, Command: s.lastWrite, Phase: phases[s.conn]}
+	status := session.Status{OwedMessages: s.pendingReplies, Verb: s.line.Verb, Command: s.lastWrite,
+		Phase: phases[s.conn]}
 	if status.Phase != session.Greeting && status.Phase != session.Ended {
 		status.Farewell = []byte(fwp.END + "\r\n")
 	}

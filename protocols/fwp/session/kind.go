@@ -85,8 +85,8 @@ func (a *pendingVerbs) mend(m session.Message, offset int64) session.Message {
 	}}
 }
 
-// intendedReply returns what a reply to a verb certainly means if its kind is none of those that the verb has, and which kinds
-// these are; "" if it is one of them, or what it means is not certain. (Client Commands, Responses)
+// intendedReply returns what a reply to a verb certainly means if its kind is none of those that the verb has, and
+// which kinds these are; "" if it is one of them, or what it means is not certain. (Client Commands, Responses)
 func intendedReply(verb string, m session.Message) (kind fwp.Kind, text []byte, expected string) {
 	kind, word := fwp.Kind(m.Kind), strings.ToLower(string(bytes.TrimSpace(m.Text)))
 	if kind != fwp.SimpleString && kind != fwp.BulkString && (kind != fwp.Array || len(m.Parts) > 0) {

@@ -20,12 +20,12 @@ type findingState struct {
 	ruleTime time.Time // when a rule has found it, the latest; zero if none has
 }
 
-// longWaitRoom is by how much this machine may be late without being the reason for what did not come within ten seconds
-// or more: the wait was longer by many times as much.
+// longWaitRoom is by how much this machine may be late without being the reason for what did not come within ten
+// seconds or more: the wait was longer by many times as much.
 const longWaitRoom = 4 * machine.Room
 
-// minDistance is how far from each other in time two situations have to find the same, so that no stall of this machine is
-// the reason of both.
+// minDistance is how far from each other in time two situations have to find the same, so that no stall of this machine
+// is the reason of both.
 const minDistance = time.Second
 
 // noGreeting stands for a program that did not greet.
@@ -141,8 +141,8 @@ func (t *trial) remember(all []conformance.Decision) {
 	}
 }
 
-// repeatsFinding counts a finding, and reports whether an earlier play had it: one of this situation or, where a rule has
-// found it, one of another situation at another time.
+// repeatsFinding counts a finding, and reports whether an earlier play had it: one of this situation or, where a rule
+// has found it, one of another situation at another time.
 func (t *trial) repeatsFinding(clause string) bool {
 	t.harness.mu.Lock()
 	defer t.harness.mu.Unlock()
@@ -152,7 +152,8 @@ func (t *trial) repeatsFinding(clause string) bool {
 		state.ruleTime = t.recording.start.Add(at)
 	}
 	for key, f := range t.harness.findings {
-		if key.clause == clause && !state.ruleTime.IsZero() && !f.ruleTime.IsZero() && f.ruleTime.Sub(state.ruleTime).Abs() >= minDistance {
+		if key.clause == clause && !state.ruleTime.IsZero() && !f.ruleTime.IsZero() &&
+			f.ruleTime.Sub(state.ruleTime).Abs() >= minDistance {
 			state.plays, f.plays = max(state.plays, 2), max(f.plays, 2)
 		}
 	}

@@ -43,7 +43,8 @@ const cutLineConsequences = "FETCH-09 FETCH-11 ACK-05 BEAT-06 WU-19 RESP-08 RESP
 // replyConsequences are the clauses of a client that does not understand replies.
 const replyConsequences = "FRAME-07 STATE-15 WRK-03 FETCH-09 RESP-09"
 
-// leftoverConsequences are the clauses that an empty line breaks, too: the client takes the reply to it for that to the next one.
+// leftoverConsequences are the clauses that an empty line breaks, too: the client takes the reply to it for that to the
+// next one.
 const leftoverConsequences = "FRAME-04 FRAME-07 RESP-08 RESP-09 FETCH-09 FETCH-11 WU-19 STATE-15"
 
 // consequences leaves those findings of a play open that follow from another one, so that each cause is reported once:
@@ -81,8 +82,8 @@ func dependentDecision(clause, cause string) conformance.Decision {
 	return d
 }
 
-// verbsOfWrongLines returns the verbs of lines that are wrong, by the clauses that have not held where such lines are all that
-// shows it: they were read, and carried out, as what they were meant to be.
+// verbsOfWrongLines returns the verbs of lines that are wrong, by the clauses that have not held where such lines are
+// all that shows it: they were read, and carried out, as what they were meant to be.
 func (t *trial) verbsOfWrongLines() causeByClause {
 	verbs, isAdded := causeByClause{}, map[string]bool{}
 	for _, e := range t.all(func(e *clientrules.Event) bool { return len(e.Mistakes) > 0 }) {
@@ -133,7 +134,8 @@ func (t *trial) addDecisionConsequences(causes causeByClause, clause string) {
 	switch id := strings.TrimPrefix(clause, "FWP-"); {
 	case id == "RESP-08":
 		causes.add(clause, replyConsequences)
-	case id == "STATE-24" && slices.Contains([]string{quietAfterLoss, quietFirstBeat, quietFirstBeatSimple}, t.situation.id):
+	case id == "STATE-24" && slices.Contains([]string{quietAfterLoss, quietFirstBeat, quietFirstBeatSimple},
+		t.situation.id):
 		// it was quiet before
 		causes.add(clause, "STATE-17 BEAT-13")
 	}

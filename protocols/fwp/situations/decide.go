@@ -56,7 +56,8 @@ func (t *trial) evidence() conformance.Evidence {
 	t.rules.End(t.now())
 	results := t.rules.Results()
 	e := conformance.Evidence{
-		Began: t.startTime, Took: time.Since(t.startTime), Err: t.ctx.Err(), Conversation: slices.Clone(t.lines), HasServed: true,
+		Began: t.startTime, Took: time.Since(t.startTime), Err: t.ctx.Err(), Conversation: slices.Clone(t.lines),
+		HasServed: true,
 	}
 	t.mu.Unlock()
 	if e.Lack = t.lackReason; e.Lack != "" {

@@ -38,7 +38,8 @@ type disruption struct {
 // disrupt begins an outage: the connections that are there, only that of a number if it is not 0, and those that are
 // opened meanwhile, have the fates. The error is that this system cannot have one of them.
 func (l *recordedListener) disrupt(connFate, newConnFate fate, number int) (*disruption, error) {
-	d := &disruption{newConnFate: newConnFate, done: make(chan struct{}), fillers: map[string]net.Conn{}, releasePort: func() {}}
+	d := &disruption{newConnFate: newConnFate, done: make(chan struct{}), fillers: map[string]net.Conn{},
+		releasePort: func() {}}
 	l.mu.Lock()
 	l.outage = d
 	inner := l.inner

@@ -35,8 +35,8 @@ type endOrder struct {
 }
 
 // processTree is a [Process] that knows the ids of the processes below it: Below returns those that run now, COMMAND
-// itself first, and Leftovers those that still ran when COMMAND had ended by itself, which were killed. Left may be called
-// when it is over.
+// itself first, and Leftovers those that still ran when COMMAND had ended by itself, which were killed. Left may be
+// called when it is over.
 type processTree interface {
 	Descendants() []int
 	Leftovers() []int
@@ -116,7 +116,8 @@ func (t *trial) judgeEnd(p *program, o endOrder) {
 	if o.clause == "" {
 		return
 	}
-	t.decide(o.clause, !o.isIdle || elapsed <= idleLimit, fmt.Sprintf("an end within %v, because it had no job", idleLimit),
+	t.decide(o.clause, !o.isIdle || elapsed <= idleLimit,
+		fmt.Sprintf("an end within %v, because it had no job", idleLimit),
 		fmt.Sprintf("it ended %s after %s, without a job: platforms kill after 10 or 30 s", seconds(elapsed), o.name))
 	t.makeCertain("", o.at)
 }
@@ -129,9 +130,9 @@ func seconds(d time.Duration) string {
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }
 
-// judgeStay decides about a process that is still there when its time is over. Where its parent has started another worker
-// in its place, that is only said. One that is still connected is the subject of other clauses, if the order came in a
-// reply.
+// judgeStay decides about a process that is still there when its time is over. Where its parent has started another
+// worker in its place, that is only said. One that is still connected is the subject of other clauses, if the order
+// came in a reply.
 func (t *trial) judgeStay(p *program, o endOrder, workers []int) {
 	remaining := intersection(workers, p.descendants())
 	switch {
@@ -146,7 +147,9 @@ func (t *trial) judgeStay(p *program, o endOrder, workers []int) {
 	p.hasStayed = true
 	t.recordEnd(o, "still there", o.limit)
 	t.remark("%s is still there %s after %s", joinPIDs(remaining), seconds(o.limit), o.name)
-	switch isConnected := t.count(p.events(eventsOfKind(clientrules.ConnOpen))) > t.count(p.events(eventsOfKind(clientrules.ConnClose))); {
+	opened := t.count(p.events(eventsOfKind(clientrules.ConnOpen)))
+	closed := t.count(p.events(eventsOfKind(clientrules.ConnClose)))
+	switch isConnected := opened > closed; {
 	case o.clause == "":
 		return
 	case isConnected && o.name != sigTerm:
@@ -170,8 +173,8 @@ func (t *trial) hasSuccessor(p *program, since time.Duration) bool {
 	})
 }
 
-// leftoversOf returns the processes that have sent HELLO and were still there when COMMAND had ended by itself: all that
-// were, where the pids in the HELLOs are not those of this system, as in a container.
+// leftoversOf returns the processes that have sent HELLO and were still there when COMMAND had ended by itself: all
+// that were, where the pids in the HELLOs are not those of this system, as in a container.
 func (t *trial) leftoversOf(p *program, workers, greeters []int) []int {
 	if len(workers) == 0 && len(greeters) > 0 {
 		return p.leftovers()
@@ -196,7 +199,8 @@ func (t *trial) judgeOrphans(o endOrder, elapsed time.Duration, leftovers []int,
 		return
 	}
 	t.decide(o.clause, false, "a COMMAND that is the worker itself (exec), or that hands the signal on and waits",
-		fmt.Sprintf("%s ended %s after %s; %s still ran and was killed by fwpcheck", command, seconds(elapsed), o.name, worker))
+		fmt.Sprintf("%s ended %s after %s; %s still ran and was killed by fwpcheck", command, seconds(elapsed), o.name,
+			worker))
 	t.makeCertain("no shutdown", o.at)
 	t.isCertain[t.clauseID(o.clause)] = true
 }
@@ -220,7 +224,8 @@ func (t *trial) killAfterGrace(p *program, o endOrder) {
 	}
 	got, harm := fmt.Sprintf("it was still there %v after %s, and was killed", t.harness.Grace, o.name), "no shutdown"
 	if len(jids) > 0 {
-		got += fmt.Sprintf(": %d jobs had no report, and come back when their reservations end (%s)", len(jids), enumerate(jids))
+		got += fmt.Sprintf(": %d jobs had no report, and come back when their reservations end (%s)", len(jids),
+			enumerate(jids))
 		harm = "jobs lost"
 	}
 	t.decide(o.clause, false, fmt.Sprintf("an end within %v (--grace)", t.harness.Grace), got)
@@ -257,8 +262,8 @@ func (t *trial) recordEnd(o endOrder, outcome string, elapsed time.Duration) {
 	t.harness.ends[t.situation.id] = processEnd{o.name, outcome, elapsed}
 }
 
-// Observations returns what was seen beside the clauses, for the report: how long the program took to its ends, and what else
-// its user should know.
+// Observations returns what was seen beside the clauses, for the report: how long the program took to its ends, and
+// what else its user should know.
 func (h *Harness) Observations() (lines []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

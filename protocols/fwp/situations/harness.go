@@ -67,8 +67,8 @@ type Harness struct {
 	readsWholeInput bool // a producer reads its input to the end before it pushes
 }
 
-// startPatience is how long a start may take at least. The first one, of which nothing is known, may take firstStartFactor
-// times that, and others laterStartFactor times what the first took: they are not alone.
+// startPatience is how long a start may take at least. The first one, of which nothing is known, may take
+// firstStartFactor times that, and others laterStartFactor times what the first took: they are not alone.
 const (
 	startPatience    = 30 * time.Second
 	firstStartFactor = 3
@@ -77,11 +77,12 @@ const (
 
 // Observation is what [Harness.Identify] has seen.
 type Observation struct {
-	FirstVerb        string   // the verb of the first line of the program
-	Queues           []string // that it fetches from
-	Works            bool     // it acknowledges jobs of type fwp.ok; a producer has pushed its jobs, and ended with exit code 0
-	Idles            bool     // it does not end when there are no jobs
-	UnknownTypeError string   // what says that it does not know the type fwp.ok, of its first job: "KeyError: 'fwp.ok'"
+	FirstVerb string   // the verb of the first line of the program
+	Queues    []string // that it fetches from
+	// it acknowledges jobs of type fwp.ok; a producer has pushed its jobs, and ended with exit code 0
+	Works            bool
+	Idles            bool   // it does not end when there are no jobs
+	UnknownTypeError string // what says that it does not know the type fwp.ok, of its first job: "KeyError: 'fwp.ok'"
 }
 
 // TakesQueues reports whether a worker fetches from a queue that it was told.
@@ -201,9 +202,9 @@ func (h *Harness) Identify(ctx context.Context) (Observation, error) {
 	return h.observation, ctx.Err()
 }
 
-// unknownTypeError returns what the FAIL of the first job says, a job of type fwp.ok, if the worker fails one of a type that
-// no worker knows in the same way, or the last line that it printed, if it ended with one that names the type; else
-// nothing.
+// unknownTypeError returns what the FAIL of the first job says, a job of type fwp.ok, if the worker fails one of a type
+// that no worker knows in the same way, or the last line that it printed, if it ended with one that names the type;
+// else nothing.
 func (t *trial) unknownTypeError(p *program, jid string) string {
 	if lines := p.Output(); t.reportOf(jid) == nil && t.hasExited(p) && len(lines) > 0 {
 		if last := lines[len(lines)-1]; strings.Contains(last, "fwp.ok") {
@@ -229,8 +230,8 @@ func (h *Harness) learnPatience(from time.Time) {
 	}
 }
 
-// fetchPatience is how long a worker may take from its HELLO to its first FETCH, and idleTime how long it has no jobs at
-// the start: longer than a FETCH waits.
+// fetchPatience is how long a worker may take from its HELLO to its first FETCH, and idleTime how long it has no jobs
+// at the start: longer than a FETCH waits.
 const (
 	fetchPatience = 10 * time.Second
 	idleTime      = 3 * time.Second

@@ -77,9 +77,9 @@ func isDelivering(e *fakes.Event) bool {
 	return e.Point == fakes.Ran && e.Command.Verb == fwp.FETCH && e.Reply.Kind == fwp.BulkString
 }
 
-// refuseCommands returns a hook that refuses the first two of twelve commands of a verb, and each third one of the rest.
-// Their errors have texts of all kinds, one of them longer than the buffers of most readers of lines, and every other
-// one has a first word of its own in place of ERR.
+// refuseCommands returns a hook that refuses the first two of twelve commands of a verb, and each third one of the
+// rest. Their errors have texts of all kinds, one of them longer than the buffers of most readers of lines, and every
+// other one has a first word of its own in place of ERR.
 func refuseCommands(verb string) func(*fakes.Event) {
 	const first, last, length = 2, 12, 5000
 	var count atomic.Int64
@@ -122,8 +122,8 @@ func replaceDeliveries(texts map[string]string) func(*fakes.Event) {
 	}
 }
 
-// saltConnections returns a hook by which each connection is greeted with a salt and a number of iterations of its own, but
-// for the first one and some others, which are asked for no password.
+// saltConnections returns a hook by which each connection is greeted with a salt and a number of iterations of its own,
+// but for the first one and some others, which are asked for no password.
 func saltConnections() func(*fakes.Event) {
 	all := newGenerator().greetings(maxGreetings)
 	return func(e *fakes.Event) {
@@ -163,8 +163,8 @@ func forgetWorker() func(*fakes.Event) {
 	}
 }
 
-// lenientRules are rules by which a server carries out commands with small mistakes, as servers in use do: the rules for
-// clients report these, and the program can be tested further. What is wrong with a line is mended before.
+// lenientRules are rules by which a server carries out commands with small mistakes, as servers in use do: the rules
+// for clients report these, and the program can be tested further. What is wrong with a line is mended before.
 const lenientRules = `
 on checked HELLO if reason ~ "^(v|hostname|pid|labels|wid)$": accept
 on checked BEAT if wid and reason != "unknown worker": accept

@@ -46,7 +46,8 @@ const unknownType = jobtype.Unknown
 // outcomeOf is how the jobs have to end that docs/judging-workers.md describes. How others end is the worker's choice.
 func outcomeOf(name string, args []any) clientrules.Outcome {
 	spec, ok := jobtype.Find(jobtype.FWP(), name)
-	outcome := clientrules.Outcome{IsKnown: ok && !spec.MayFail || name == unknownType, IsFailure: spec.Fails || name == unknownType}
+	outcome := clientrules.Outcome{IsKnown: ok && !spec.MayFail || name == unknownType, IsFailure: spec.Fails ||
+		name == unknownType}
 	if spec.TakesSeconds {
 		outcome.Duration = secondsOf(args)
 	}
@@ -150,7 +151,8 @@ func (t *trial) failsLike(jid, name, unknownJID string) bool {
 // reportPatience is how long a job may take that ends at once.
 const reportPatience = 10 * time.Second
 
-// judgeJobs waits until all jobs are reported, watches for a moment what follows, and decides whether each has a report.
+// judgeJobs waits until all jobs are reported, watches for a moment what follows, and decides whether each has a
+// report.
 func (t *trial) judgeJobs(p *program, jids []string) {
 	missing, fetches := t.awaitReportsWhileFetching(p, jids)
 	t.watch(p, time.Second)
@@ -176,7 +178,8 @@ func (t *trial) judgeJobs(p *program, jids []string) {
 // that wait was longer.
 func (t *trial) judgeReports(missing []string, expected, reason string) {
 	if len(missing) > 0 && t.has(func(e *clientrules.Event) bool { return e.IsUnread }) {
-		t.leaveOpen("FETCH-09", fmt.Sprintf("a line has more than %d bytes; it may be the report for %s", clientrules.MaxMessage,
+		t.leaveOpen("FETCH-09", fmt.Sprintf("a line has more than %d bytes; it may be the report for %s",
+			clientrules.MaxMessage,
 			enumerate(missing)))
 		return
 	}

@@ -233,7 +233,8 @@ func (l *lines) add(line string) {
 		l.list = append(l.list, line)
 	}
 	const minSecret = 10 // bytes of a password that no line has by chance
-	l.isLeaked = l.isLeaked || l.hide(line) != line && (len(l.secret) >= minSecret || strings.Contains(line, ":"+l.secret+"@"))
+	l.isLeaked = l.isLeaked || l.hide(line) != line && (len(l.secret) >= minSecret ||
+		strings.Contains(line, ":"+l.secret+"@"))
 }
 
 // hide returns a line without the secret, as it stands in the URL or unescaped.

@@ -133,13 +133,14 @@ func (l *recordedListener) record(nc net.Conn) *recordedConn {
 // recordedConn is a recorded connection.
 type recordedConn struct {
 	net.Conn
-	aheadConn       net.Conn // from which the server reads
-	rawConn         net.Conn
-	recording       *recording
-	listener        *recordedListener
-	number          int
-	done            chan struct{} // closed at its end
-	outage          *disruption   // while which nothing is written; guarded by the recording's lock, as are the next fields
+	aheadConn net.Conn // from which the server reads
+	rawConn   net.Conn
+	recording *recording
+	listener  *recordedListener
+	number    int
+	done      chan struct{} // closed at its end
+	// while which nothing is written; guarded by the recording's lock, as are the next fields
+	outage          *disruption
 	resetsOnClose   bool
 	isClosed        bool
 	hasServerClosed bool // the server has called Close
@@ -336,7 +337,8 @@ func (c *recordedConn) end(by clientrules.Side, reset bool) {
 	close(c.done)
 	c.countLine(0)
 	c.recording.openConns--
-	if _, ok := c.rawConn.(halfCloser); ok && by == clientrules.Server && !reset && len(c.recording.shutConns) < maxOpenConns {
+	if _, ok := c.rawConn.(halfCloser); ok && by == clientrules.Server && !reset &&
+		len(c.recording.shutConns) < maxOpenConns {
 		c.recording.shutConns[c] = true
 		c.recording.builder.Shut(c.recording.now(), c.number)
 		return

@@ -13,15 +13,16 @@ import (
 // orders is the order that a worker receives in the reply to a BEAT, and what happens around it. Each field is a
 // dimension. With a state alone the worker is idle, the first reply has the state, and the later replies are OK.
 type orders struct {
-	state            string   // quiet or terminate
-	isRepeated       bool     // the later replies have the state as well
-	beats            int      // replies of OK before the order
-	hasTroubles      bool     // errors and losses of connections before the order
-	jobs             []string // the seconds of the jobs in hand, each in a JSON array; the order comes behind their delivery
-	hasWaitingFetch  bool     // a FETCH waits at the order, and brings a job behind it
-	losesConnections bool     // a loss of all connections behind the order
-	hasOutage        bool     // the server is away behind the order, for longer than a worker may take to terminate
-	laterState       string   // the state in later replies, empty for none
+	state       string // quiet or terminate
+	isRepeated  bool   // the later replies have the state as well
+	beats       int    // replies of OK before the order
+	hasTroubles bool   // errors and losses of connections before the order
+	// the seconds of the jobs in hand, each in a JSON array; the order comes behind their delivery
+	jobs             []string
+	hasWaitingFetch  bool   // a FETCH waits at the order, and brings a job behind it
+	losesConnections bool   // a loss of all connections behind the order
+	hasOutage        bool   // the server is away behind the order, for longer than a worker may take to terminate
+	laterState       string // the state in later replies, empty for none
 	// watch is the last part of the play, in which the server only watches the worker.
 	watch func(*trial, *program)
 }
@@ -33,7 +34,8 @@ func (o orders) play(t *trial) {
 	order := t.mustReceiveState(p, o.state)
 	if o.hasOutage {
 		t.watch(p, timeToObey)
-		restore := t.beginOutage(p.server, outageKind{title: "the server closes every connection", connFate: fateReset, newConnFate: fateClose}, 0)
+		restore := t.beginOutage(p.server, outageKind{title: "the server closes every connection", connFate: fateReset,
+			newConnFate: fateClose}, 0)
 		t.watch(p, timeToLeave)
 		restore()
 	}
@@ -88,8 +90,8 @@ func (o orders) begin(t *trial) (p *program, jids []string) {
 	return p, jids
 }
 
-// pushLateJobs pushes the jobs for the FETCHes that wait at the order: so late that the rules judge what the worker sends
-// behind these jobs, or, before a loss of connections, so early that another FETCH still waits at the loss.
+// pushLateJobs pushes the jobs for the FETCHes that wait at the order: so late that the rules judge what the worker
+// sends behind these jobs, or, before a loss of connections, so early that another FETCH still waits at the loss.
 func (o orders) pushLateJobs(t *trial, p *program) []string {
 	switch {
 	case !o.hasWaitingFetch:
@@ -152,8 +154,8 @@ func (t *trial) judgeFinish(p *program, jids []string) {
 	}
 }
 
-// judgeLateReports decides whether the jobs that FETCHes brought after an order or a signal were reported. Where no FETCH
-// waited none was delivered, and none has to be reported.
+// judgeLateReports decides whether the jobs that FETCHes brought after an order or a signal were reported. Where no
+// FETCH waited none was delivered, and none has to be reported.
 func (t *trial) judgeLateReports(order string, jids []string) {
 	lateJIDs := slices.DeleteFunc(t.filterDelivered(jids), func(jid string) bool { return !t.wasRead(t.deliveryOf(jid)) })
 	if len(lateJIDs) == 0 {
@@ -217,7 +219,8 @@ func quietSituations() []situation {
 		{"quiet/spaces", "the same, with white space in its JSON as in the specification, in the reply to the second BEAT",
 			quiet, 25, atBeat(2).play, setup{rules: spacedState}},
 		{quietFirstBeat, "the same, with the order in the reply to the first BEAT, and connections lost at once",
-			quiet, 5, orders{state: "quiet", hasWaitingFetch: true, losesConnections: true, watch: watchFor(2 * timeToAct)}.play, setup{}},
+			quiet, 5, orders{state: "quiet", hasWaitingFetch: true, losesConnections: true, watch: watchFor(2 * timeToAct)}.play,
+			setup{}},
 		{quietFirstBeatSimple, "the same, with the state as a simple string with white space, also after a lost connection",
 			quiet + " STATE-24", 5, orders{state: "quiet", losesConnections: true, watch: watchFor(timeToAct)}.play,
 			setup{server: setSimpleStates, rules: spacedSimpleState}},
@@ -235,7 +238,8 @@ func quietSituations() []situation {
 	}
 }
 
-// spaced and spacedSimpleState are rules by which the JSON of a state has white space, in a bulk string and in a simple one.
+// spaced and spacedSimpleState are rules by which the JSON of a state has white space, in a bulk string and in a simple
+// one.
 const (
 	spacedState = `
 on ran BEAT if state = quiet: reply '${"state": "quiet"}'

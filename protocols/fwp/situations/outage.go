@@ -32,7 +32,8 @@ func outageKinds() []outageKind {
 	return []outageKind{
 		{"refused", "nothing listens", "refused connect", fateClose, fateRefusal, false, true},
 		{"closed", "the server closes every connection", "closed connection", fateReset, fateClose, false, false},
-		{"silent", "the server accepts connections and sends nothing", "missing greeting", fateClose, fateSilence, false, true},
+		{"silent", "the server accepts connections and sends nothing", "missing greeting", fateClose, fateSilence, false,
+			true},
 		{"stalled", "the server sends nothing, and then continues", "missing reply", fateDelay, fateDelay, false, false},
 		{"reset", "the server resets every connection", "reset connection", fateReset, fateReset, false, false},
 		{"unanswered", "the address of the server does not answer", "missing reply", fateSilence, fateNoAnswer, false, false},

@@ -118,7 +118,8 @@ func (t *trial) mustEnd(p *program) {
 
 // attemptText says what a process that does not end has tried since a time, as far as that is seen on its connections.
 func (t *trial) attemptText(p *program, since time.Duration) string {
-	opened, lines := t.count(eventsAfter(since, p.events(eventsOfKind(clientrules.ConnOpen)))), t.count(eventsAfter(since, p.lines(verbs...)))
+	opened, lines := t.count(eventsAfter(since, p.events(eventsOfKind(clientrules.ConnOpen)))),
+		t.count(eventsAfter(since, p.lines(verbs...)))
 	span := (t.now() - since).Round(time.Second)
 	if opened+lines == 0 {
 		return fmt.Sprintf("in the last %v it opened no connection and sent no command", span)
@@ -154,8 +155,8 @@ func (t *trial) missingJobs(p *program) (names []string) {
 	return names
 }
 
-// duplicateText says which job of a process, to which no jid was given, the server has taken under several: empty if none.
-// They are several jobs for all who see them.
+// duplicateText says which job of a process, to which no jid was given, the server has taken under several: empty if
+// none. They are several jobs for all who see them.
 func (t *trial) duplicateText(p *program) string {
 	t.hookMu.Lock()
 	defer t.hookMu.Unlock()
@@ -180,13 +181,15 @@ func (t *trial) judgePushes(p *program, clause, expected string) bool {
 	return t.judgePrinted(p) && t.hasPushedAll(p)
 }
 
-// judgePushedJobs decides whether a process has pushed each of its jobs as it was given, where the server has refused none.
+// judgePushedJobs decides whether a process has pushed each of its jobs as it was given, where the server has refused
+// none.
 func (t *trial) judgePushedJobs(p *program) {
 	t.mustEnd(p)
 	missing := t.missingJobs(p)
 	switch {
 	case len(missing) == 0:
-		t.decide("RESP-08", p.Code() == 0, "exit code 0, because each PUSH was accepted", "the program ended with "+p.ExitStatus())
+		t.decide("RESP-08", p.Code() == 0, "exit code 0, because each PUSH was accepted",
+			"the program ended with "+p.ExitStatus())
 		t.decideHeld("WU-19")
 	case p.Code() == 0:
 		t.decide("WU-19", false, fmt.Sprintf("a PUSH of each of %d jobs, or an exit code other than 0", len(p.jobs)),
@@ -254,8 +257,8 @@ func (p *program) printedWords() map[string]string {
 	return all
 }
 
-// judgeCallerNotice decides whether the caller learned of each job whether it was pushed: by the exit code, and by what the
-// program printed.
+// judgeCallerNotice decides whether the caller learned of each job whether it was pushed: by the exit code, and by what
+// the program printed.
 func (t *trial) judgeCallerNotice(p *program, refused map[string]bool) {
 	if !slices.ContainsFunc(p.jobs, func(u unit) bool {
 		answer := t.answerTo(u.jid)
@@ -271,8 +274,9 @@ func (t *trial) judgeCallerNotice(p *program, refused map[string]bool) {
 	missing := slices.DeleteFunc(t.missingJobs(p), func(jid string) bool { return refused[jid] })
 	switch {
 	case len(missing) > 0:
-		t.leaveOpen("RESP-09", fmt.Sprintf("%d of the jobs that were not refused were not pushed (%s); the program ended with %s",
-			len(missing), enumerate(missing), p.ExitStatus()))
+		t.leaveOpen("RESP-09",
+			fmt.Sprintf("%d of the jobs that were not refused were not pushed (%s); the program ended with %s",
+				len(missing), enumerate(missing), p.ExitStatus()))
 	case len(p.printedWords()) == 0:
 		t.leaveOpen("RESP-09", `it prints no "pushed JID" and "refused JID", so its view of each reply is unknown`)
 	}

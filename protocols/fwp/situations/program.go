@@ -147,7 +147,8 @@ func beginsWithVerb(line []byte) bool {
 // silenceReason says how far a process got that sent no command.
 func (t *trial) silenceReason(p *program) string {
 	var reason string
-	switch opened, line := t.count(p.events(eventsOfKind(clientrules.ConnOpen))), t.first(p.events(eventsOfKind(clientrules.Line))); {
+	switch opened, line := t.count(p.events(eventsOfKind(clientrules.ConnOpen))),
+		t.first(p.events(eventsOfKind(clientrules.Line))); {
 	case opened == 0:
 		reason = "it opened no connection"
 	case line != nil:

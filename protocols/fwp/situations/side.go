@@ -77,14 +77,15 @@ func (s *Side) SituationsOf(clause string) (all []Situation) {
 	return all
 }
 
-// decideOccasions decides that the clauses held whose occasions were seen. What is not one of the situation is left out.
+// decideOccasions decides that the clauses held whose occasions were seen. What is not one of the situation is left
+// out.
 func (t *Play) decideOccasions() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.isOver = true
 	for _, id := range t.situation.clauseIDs("") {
 		if t.occasions[id] {
-			t.trial.decideHeld(id)
+			t.decideHeld(id)
 		}
 	}
 }

@@ -71,7 +71,8 @@ func (s *situation) clauseIDs(prefix string) []string {
 
 // describe returns what is known of the situation before it is played.
 func (s *situation) describe(prefix string) conformance.Description {
-	d := conformance.Description{ID: s.id, Title: s.title, Wait: time.Duration(s.wait) * time.Second, Quick: s.setup.isQuick}
+	d := conformance.Description{ID: s.id, Title: s.title, Wait: time.Duration(s.wait) * time.Second,
+		Quick: s.setup.isQuick}
 	for _, id := range s.clauseIDs(prefix) {
 		d.Marks = append(d.Marks, scenarios.ClauseMark{Clause: id})
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp/clientrules"
 )
 
-// beatSeconds is for how many seconds the BEATs of an idle worker are watched. Pauses of 10, 20 and 40 s and then of more
-// than a minute fit into it: those of a worker whose pauses grow.
+// beatSeconds is for how many seconds the BEATs of an idle worker are watched. Pauses of 10, 20 and 40 s and then of
+// more than a minute fit into it: those of a worker whose pauses grow.
 const beatSeconds = 133
 
 // beatSituations are about the heartbeat. (Client Lifecycle; BEAT)
@@ -127,7 +127,8 @@ func playUnknownWorker(t *trial) {
 	t.await(p, beatPatience, hellos)
 	t.watch(p, time.Second)
 	fetches := t.count(eventsAfter(at+timeToAct, p.lines(fwp.FETCH)))
-	t.decide("WRK-12", t.has(hellos) || t.hasExited(p) || fetches < minForbiddenFetches, "another HELLO, or the end of the worker",
+	t.decide("WRK-12", t.has(hellos) || t.hasExited(p) || fetches < minForbiddenFetches,
+		"another HELLO, or the end of the worker",
 		fmt.Sprintf("within %v the worker did not greet again and did not end; it sent %d more FETCHes", beatPatience,
 			fetches))
 }

@@ -42,8 +42,8 @@ func playConcurrencyAfterTroubles(t *trial) {
 	t.judgeConcurrencyAfter(p, usualConcurrency, "failed jobs, an error reply and the loss of a connection")
 }
 
-// judgeConcurrencyAfter decides whether a process runs n jobs at a time again after something that may have cost it an executor.
-// One that is lost for good takes work from its users, and the last one takes all of it.
+// judgeConcurrencyAfter decides whether a process runs n jobs at a time again after something that may have cost it an
+// executor. One that is lost for good takes work from its users, and the last one takes all of it.
 func (t *trial) judgeConcurrencyAfter(p *program, n int, after string) {
 	from := t.now()
 	t.pushOverQueues(slices.Repeat([]job{{jobtype: "fwp.sleep", args: "[5]"}}, n*int(comeback/(5*time.Second)))...)
@@ -54,12 +54,13 @@ func (t *trial) judgeConcurrencyAfter(p *program, n int, after string) {
 	t.makeCertain(harmNoWork, from)
 }
 
-// judgeExecutors decides whether a process still fetches from each of its queues, and runs as many jobs at a time as one
-// did in the first test, after something that may have cost it an executor. One that has ended is started again by its
-// supervisor, and one about which something was found before has its finding.
+// judgeExecutors decides whether a process still fetches from each of its queues, and runs as many jobs at a time as
+// one did in the first test, after something that may have cost it an executor. One that has ended is started again by
+// its supervisor, and one about which something was found before has its finding.
 func (t *trial) judgeExecutors(p *program, after string) {
 	executors := t.harness.executors
-	hasFinding := slices.ContainsFunc(t.decisions, func(d conformance.Decision) bool { return d.Outcome == play.Mismatched })
+	hasFinding := slices.ContainsFunc(t.decisions,
+		func(d conformance.Decision) bool { return d.Outcome == play.Mismatched })
 	if executors == 0 || hasFinding || t.hasExited(p) || t.ctx.Err() != nil {
 		return
 	}
@@ -71,10 +72,12 @@ func (t *trial) judgeExecutors(p *program, after string) {
 	}
 }
 
-// countExecutors finds out how many jobs a process runs at a time that was told to run usualConcurrency, at most that many.
+// countExecutors finds out how many jobs a process runs at a time that was told to run usualConcurrency, at most that
+// many.
 func (t *trial) countExecutors(p *program) int {
 	from := t.now()
-	jids := t.pushOverQueues(slices.Repeat([]job{{jobtype: "fwp.sleep", args: "[1]"}}, usualConcurrency*len(usualQueues))...)
+	jids := t.pushOverQueues(slices.Repeat([]job{{jobtype: "fwp.sleep", args: "[1]"}},
+		usualConcurrency*len(usualQueues))...)
 	t.waitUntilEnd(p, timeToAct, func() bool { return t.maxHeld(p, from) >= usualConcurrency })
 	t.awaitReports(p, fetchPatience, jids...)
 	for _, jid := range jids {
@@ -96,7 +99,8 @@ func playLongJob(t *trial) {
 		t.giveUp(true, "the long job was not fetched, or the worker ended")
 	}
 	t.decide("FETCH-11", ok, "other jobs, because it runs only one of two",
-		fmt.Sprintf("during a long job %d of %d others were fetched within %v", len(t.filterDelivered(jids)), len(jids), quickPatience))
+		fmt.Sprintf("during a long job %d of %d others were fetched within %v", len(t.filterDelivered(jids)), len(jids),
+			quickPatience))
 }
 
 func playQueues(t *trial) {
@@ -164,8 +168,8 @@ func (t *trial) judgeQueues(p *program) {
 	}
 }
 
-// mustRunConcurrently has a worker run as many jobs at a time as it was told, and ends the play if it does not. Each queue
-// has a job for each executor, so that a worker whose FETCHes name one queue at a time finds one at once.
+// mustRunConcurrently has a worker run as many jobs at a time as it was told, and ends the play if it does not. Each
+// queue has a job for each executor, so that a worker whose FETCHes name one queue at a time finds one at once.
 func (t *trial) mustRunConcurrently(p *program) {
 	jobs := slices.Repeat([]job{{jobtype: "fwp.sleep", args: "[3]"}}, usualConcurrency*len(usualQueues))
 	jids := t.pushOverQueues(jobs...)
@@ -192,7 +196,10 @@ func (t *trial) causeTroubles(p *program) {
 // maxHeld returns the largest number of jobs that a process had at a time, of those that it got from a time on.
 func (t *trial) maxHeld(p *program, from time.Duration) int {
 	jids, peak, reports := map[string]bool{}, 0, line(fwp.ACK, fwp.FAIL)
-	for _, e := range t.all(eventsAfter(from, p.events(func(e *clientrules.Event) bool { return e.Job != nil || reports(e) }))) {
+	for _, e := range t.all(eventsAfter(from, p.events(func(e *clientrules.Event) bool {
+		return e.Job != nil ||
+			reports(e)
+	}))) {
 		if e.Job == nil {
 			delete(jids, e.Text("jid"))
 		} else {
@@ -203,8 +210,8 @@ func (t *trial) maxHeld(p *program, from time.Duration) int {
 	return peak
 }
 
-// judgeConcurrency decides whether two processes that were told to run two and four jobs at a time do so. Where both run
-// as many, the program may not take this part of its environment.
+// judgeConcurrency decides whether two processes that were told to run two and four jobs at a time do so. Where both
+// run as many, the program may not take this part of its environment.
 func (t *trial) judgeConcurrency(p2, p4 *program) {
 	two, four := t.maxHeld(p2, 0), t.maxHeld(p4, 0)
 	got := fmt.Sprintf("with a concurrency of 2 and 4, two processes held %d and %d", two, four)

@@ -169,8 +169,8 @@ func playHello(clause string) func(*trial) {
 	}
 }
 
-// playRepeatedHello ends the first connections of a program, every other one behind the first byte of a reply, so that it
-// opens others, which each have another salt.
+// playRepeatedHello ends the first connections of a program, every other one behind the first byte of a reply, so that
+// it opens others, which each have another salt.
 func playRepeatedHello(t *trial) {
 	const losses = 8
 	t.hook(saltConnections())

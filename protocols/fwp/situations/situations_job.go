@@ -243,8 +243,8 @@ func (t *trial) judgeWorkAfter(p *program, cause string) {
 	}
 }
 
-// judgeSuccessAfter decides it of jobs, and returns how many succeeded. A worker that has fetched all of them, and does not
-// report some, has not stopped fetching.
+// judgeSuccessAfter decides it of jobs, and returns how many succeeded. A worker that has fetched all of them, and does
+// not report some, has not stopped fetching.
 func (t *trial) judgeSuccessAfter(p *program, cause string, jids []string) (succeeded int) {
 	delivered := t.filterDelivered(jids)
 	var unreported []string // by the worker

@@ -120,10 +120,10 @@ func (t *trial) judgeComeback(p *program, running ...string) {
 	t.judgeRecovery(p, recovery{concurrency: t.maxHeld(p, 0)}, running...)
 }
 
-// judgeRecovery decides whether a worker fetches and reports jobs again, as many at a time as before, beats on, and reports
-// the jobs that ran when its connections were lost, or gets them again. Each takes so long that its report cannot have
-// been lost with them. A worker that works again has as long for these reports as for its return: it may repeat them
-// with back-off.
+// judgeRecovery decides whether a worker fetches and reports jobs again, as many at a time as before, beats on, and
+// reports the jobs that ran when its connections were lost, or gets them again. Each takes so long that its report
+// cannot have been lost with them. A worker that works again has as long for these reports as for its return: it may
+// repeat them with back-off.
 func (t *trial) judgeRecovery(p *program, r recovery, running ...string) {
 	begun := t.now()
 	patience := comeback
@@ -227,7 +227,8 @@ func (t *trial) judgeBeatsAfter(p *program, from time.Duration, isWorking bool) 
 func (t *trial) restartProgram(p *program, r recovery, running []string) *program {
 	got := fmt.Sprintf("it ended with %s at the first %s", p.ExitStatus(), r.outage.kind.encounter)
 	if delay := t.endOf(p) - r.from; delay > time.Second {
-		got = fmt.Sprintf("it ended with %s at a %s, %.0f s after the start of the outage", p.ExitStatus(), r.outage.kind.encounter,
+		got = fmt.Sprintf("it ended with %s at a %s, %.0f s after the start of the outage", p.ExitStatus(),
+			r.outage.kind.encounter,
 			delay.Seconds())
 	}
 	t.excuseEnd()

@@ -44,7 +44,8 @@ func playPlainPushes(t *trial) {
 	t.setEvidence(hello)
 }
 
-// playUnusualPushes returns a play of jobs with unusual contents. One more shows that the connections are in step afterwards.
+// playUnusualPushes returns a play of jobs with unusual contents. One more shows that the connections are in step
+// afterwards.
 func playUnusualPushes(jobs []job) func(*trial) {
 	return func(t *trial) {
 		var units []unit
@@ -283,7 +284,8 @@ func playProducerDeclined(t *trial) {
 			"the program ended with exit code 0")
 		return
 	}
-	results, waitText := len(p.printedWords()), fmt.Sprintf("%.0f s after its first HELLO", (t.now()-t.first(tries).At).Seconds())
+	results, waitText := len(p.printedWords()), fmt.Sprintf("%.0f s after its first HELLO",
+		(t.now()-t.first(tries).At).Seconds())
 	switch recently := t.now() - declinedPatience/2; {
 	case results == len(p.jobs):
 		t.giveUp(false, "the program has printed the result of each job, and does not end: %s %s", waitText,

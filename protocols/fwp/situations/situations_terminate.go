@@ -19,14 +19,15 @@ const beatPause = 15 * time.Second
 // terminateSituations are about the state Terminating. (Terminating State; END)
 func terminateSituations() []situation {
 	const ends = "STATE-20 STATE-22 WRK-18"
-	simple := setup{server: setSimpleStates}
+	simple, judge := setup{server: setSimpleStates}, (*trial).judgeTermination
 	atBeat := func(n int) orders {
-		return orders{state: "terminate", beats: n - 1, isRepeated: true, watch: (*trial).judgeTermination}
+		return orders{state: "terminate", beats: n - 1, isRepeated: true, watch: judge}
 	}
 	atFirst := orders{state: "terminate", watch: watchFor(timeToAct)}
+	lateJobs := orders{state: "terminate", isRepeated: true, hasWaitingFetch: true, watch: judge}
 	cannotReport := orders{state: "terminate", jobs: []string{"[4]"}, hasOutage: true, watch: watchFor(30 * time.Second)}
 	runs := func(always bool, jobs ...string) func(*trial) {
-		return orders{state: "terminate", isRepeated: always, jobs: jobs, watch: (*trial).judgeTermination}.play
+		return orders{state: "terminate", isRepeated: always, jobs: jobs, watch: judge}.play
 	}
 	return []situation{
 		{"terminate/idle", "after the order to terminate an idle worker sends END and exits",
@@ -40,13 +41,13 @@ func terminateSituations() []situation {
 		{"terminate/first-beat-simple", "the same, with the state as a simple string with white space",
 			"BEAT-13 STATE-20", 5, atFirst.play, setup{server: setSimpleStates, rules: spacedSimpleState}},
 		{"terminate/late-job", "jobs that arrive when the worker is already terminating are reported",
-			"STATE-20 WRK-18", 5, orders{state: "terminate", isRepeated: true, hasWaitingFetch: true, watch: (*trial).judgeTermination}.play, setup{}},
+			"STATE-20 WRK-18", 5, lateJobs.play, setup{}},
 		{"terminate/end-without-reply", "a worker ends when the server closes after END without a reply",
 			"STATE-22 WRK-18", 15, atBeat(1).play, setup{server: setEndWithoutOK}},
 		{"terminate/short-job", "jobs that end in time are reported before the worker exits, also after a second order",
 			"FETCH-09 " + ends + " END-04", 5, runs(true, "[1]", "[16]"), setup{}},
 		{"terminate/after-loss", "a terminating worker does not fetch after it lost its connections",
-			ends, 5, orders{state: "terminate", jobs: []string{"[9]"}, losesConnections: true, watch: (*trial).judgeTermination}.play, setup{}},
+			ends, 5, orders{state: "terminate", jobs: []string{"[9]"}, losesConnections: true, watch: judge}.play, setup{}},
 		{"terminate/outage", "a worker that cannot report its job, because the server is away, is gone after 30 s",
 			"STATE-22", 70, cannotReport.play, setup{}},
 		{"terminate/long-job", "of two jobs the one that still runs is reported as failed, and the worker is gone after 30 s",
@@ -56,15 +57,15 @@ func terminateSituations() []situation {
 			setup{rules: "on checked FAIL; first 1: refuse 'not recorded'"}},
 		{"terminate/after-quiet", "after errors a worker is quiet, and then terminates with a running job",
 			ends + " STATE-21 STATE-17 BEAT-13", 70, orders{state: "quiet", hasTroubles: true, jobs: []string{"[120]"},
-				laterState: "terminate", watch: (*trial).judgeTermination}.play, simple},
+				laterState: "terminate", watch: judge}.play, simple},
 	}
 }
 
 // setEndWithoutOK has a server close after END without a reply.
 func setEndWithoutOK(c *fakes.Config) { c.EndWithoutOK = true }
 
-// judgeTermination watches a worker for as long as it may take to leave after the order to terminate, and its process to its end.
-// That it has obeyed in time is for the rules.
+// judgeTermination watches a worker for as long as it may take to leave after the order to terminate, and its process
+// to its end. That it has obeyed in time is for the rules.
 func (t *trial) judgeTermination(p *program) {
 	order := t.first(p.events(stateReply("terminate")))
 	if order == nil {

@@ -25,9 +25,9 @@ type startFailures struct {
 	printed    []string // in the first of them
 }
 
-// judgeStartFailure ends the play of a program that has opened no connection, if it does not start in ordinary conditions
-// either: then nothing is broken. One that starts there, and ignores what the situation has set, is what the play is
-// about.
+// judgeStartFailure ends the play of a program that has opened no connection, if it does not start in ordinary
+// conditions either: then nothing is broken. One that starts there, and ignores what the situation has set, is what the
+// play is about.
 func (t *trial) judgeStartFailure(p *program, cause error) {
 	if _, ok := errors.AsType[*NoClientError](cause); !ok || t.isOrdinary || t.harness.observation.FirstVerb == "" ||
 		t.ctx.Err() != nil || t.has(p.events(eventsOfKind(clientrules.ConnOpen))) {
@@ -93,7 +93,8 @@ func (u startFailures) words(isSequential bool) []string {
 	return append(lines, advice)
 }
 
-// inputPatience is how long a producer may take to its first line before its input is ended: it may read all of it first.
+// inputPatience is how long a producer may take to its first line before its input is ended: it may read all of it
+// first.
 const inputPatience = 10 * time.Second
 
 // identifyProducer has a producer push three jobs, and finds out whether it needs the end of its input for that.
@@ -107,7 +108,8 @@ func (h *Harness) identifyProducer(t *trial, from time.Time) (Observation, error
 		return Observation{}, err
 	}
 	begun := t.now()
-	waits := !t.waitUntilEnd(p, min(inputPatience, h.patience), func() bool { return t.has(p.events(eventsOfKind(clientrules.Line))) })
+	waits := !t.waitUntilEnd(p, min(inputPatience, h.patience),
+		func() bool { return t.has(p.events(eventsOfKind(clientrules.Line))) })
 	p.input.end()
 	if err := t.awaitFirstLine(p); err != nil {
 		return Observation{}, err
@@ -121,7 +123,8 @@ func (h *Harness) identifyProducer(t *trial, from time.Time) (Observation, error
 		if err != nil {
 			return Observation{}, err
 		}
-		h.readsWholeInput = !t.waitUntilEnd(second, 2*took, func() bool { return t.has(second.events(eventsOfKind(clientrules.Line))) })
+		h.readsWholeInput = !t.waitUntilEnd(second, 2*took,
+			func() bool { return t.has(second.events(eventsOfKind(clientrules.Line))) })
 	}
 	if h.readsWholeInput {
 		h.note("it reads its input to the end before it pushes a job: what needs jobs that come later is left out")

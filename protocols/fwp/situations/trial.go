@@ -48,9 +48,10 @@ type trial struct {
 	lackCode         reports.ReasonCode       // of lacks
 	unjudgedBreaches []string                 // breaches that are none, since the process was to end at once
 	handshakes       atomic.Int64             // that clients have begun
-	hosts            string                   // the file of the names of servers that programs see; empty: that of this machine
-	background       sync.WaitGroup
-	stopTicks        func()
+	// the file of the names of servers that programs see; empty: that of this machine
+	hosts      string
+	background sync.WaitGroup
+	stopTicks  func()
 }
 
 // server is one server of the play.
@@ -72,7 +73,8 @@ func newTrial(ctx context.Context, h *Harness, s *situation, playSetup conforman
 		config.Queues = usualQueues
 	}
 	t := &trial{
-		recording: newRecording(config, &h.memory, playSetup.Watch), ctx: ctx, harness: h, situation: s, meter: playSetup.Meter,
+		recording: newRecording(config, &h.memory, playSetup.Watch), ctx: ctx, harness: h, situation: s,
+		meter:        playSetup.Meter,
 		startTime:    time.Now(),
 		acceptedJIDs: map[string][]string{}, isCertain: map[string]bool{}, isAwaited: map[string]bool{},
 	}
@@ -197,8 +199,8 @@ const (
 	maxStored     = 32 << 20
 )
 
-// retryAfterPlay is when jobs that have failed are tried again, unless the situation is about that: a slow worker would get
-// them before the jobs that wait in its second queue.
+// retryAfterPlay is when jobs that have failed are tried again, unless the situation is about that: a slow worker would
+// get them before the jobs that wait in its second queue.
 func retryAfterPlay(int) time.Duration { return time.Hour }
 
 // serve starts one more server.

@@ -212,8 +212,8 @@ func deliveredFields() []job {
 	return jobs
 }
 
-// echoArguments are arguments that every language can tell apart: PHP has one value for an empty object and an empty array.
-// They fit into messages that libraries cut to 100 characters.
+// echoArguments are arguments that every language can tell apart: PHP has one value for an empty object and an empty
+// array. They fit into messages that libraries cut to 100 characters.
 func echoArguments() []string {
 	const each, maxArgs, maxBytes, deepest = 10, 40, 90, 10
 	g := newGenerator()

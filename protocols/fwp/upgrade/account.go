@@ -35,7 +35,8 @@ type accountant struct {
 // they come; those that should have come and did not are IsMissing afterwards. (Work unit state diagram)
 func account(ctx context.Context, site *Site, jobs *Inventory) (err error) {
 	a := &accountant{last: map[string]int{}, filler: filler{
-		ctx: ctx, site: site, jobs: jobs, conn: 3, state: StateEnqueued, byID: map[string]*Job{}, isUnclear: map[string]bool{},
+		ctx: ctx, site: site, jobs: jobs, conn: 3, state: StateEnqueued, byID: map[string]*Job{},
+		isUnclear: map[string]bool{},
 	}}
 	watch := watchTime
 	if site.Plan.IsQuick {
@@ -113,7 +114,8 @@ func (a *accountant) reportOne(c *recordedConn, j *Job, isDone bool) (err error)
 // is over.
 func (a *accountant) drain() error {
 	next := 0
-	for attempts := 1000 + 3*len(a.jobs.Jobs); attempts > 0 && len(a.queues) > 0; attempts-- { // a server may deliver one job for ever
+	// a server may deliver one job for ever
+	for attempts := 1000 + 3*len(a.jobs.Jobs); attempts > 0 && len(a.queues) > 0; attempts-- {
 		got, err := a.main.fetch(a.queues[next]...)
 		if err != nil {
 			return err
@@ -286,7 +288,8 @@ func (a *accountant) tellMissing() {
 			j.IsMissing = true
 			f := Fact{
 				Fate: FateLost, Expected: "it is delivered, to FETCH " + j.Queue,
-				Actual: fmt.Sprintf("it did not come within %v after it was due (%s)", a.site.Patience, stampOf(j.progress.dueTime)),
+				Actual: fmt.Sprintf("it did not come within %v after it was due (%s)", a.site.Patience,
+					stampOf(j.progress.dueTime)),
 			}
 			if a.unreadFetches > 0 && !j.progress.hasFact {
 				a.unreadFetches--

@@ -80,8 +80,8 @@ func (c *recordedConn) recoverConn(jid, verb string, err error) error {
 	return errUnreadable
 }
 
-// noteUnreadable tells that a reply cannot be read, and that what became of its job is not known from now on, unless that was
-// told before.
+// noteUnreadable tells that a reply cannot be read, and that what became of its job is not known from now on, unless
+// that was told before.
 func (k *filler) noteUnreadable(jid, verb string, syntaxErr *session.SyntaxError) {
 	f := Fact{
 		State: k.state, Fate: FateUnknown, Expected: syntaxErr.Expected,

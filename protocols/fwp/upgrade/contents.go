@@ -64,8 +64,8 @@ func contents(draw *rand.Rand, every int) (all []content) {
 		content{class: "args, 1 MiB", queue: "-big", field: "args", value: `["` + strings.Repeat("x", largeJob) + `"]`})
 }
 
-// alteredFields returns the fields of a job that came back otherwise than they were sent, as they came; nil if there are
-// none.
+// alteredFields returns the fields of a job that came back otherwise than they were sent, as they came; nil if there
+// are none.
 func alteredFields(c *content, got []byte) json.RawMessage {
 	object := number.Object(got)
 	sent := map[string]any{"jid": object["jid"], "queue": object["queue"], "jobtype": "t", "args": []any{}}

@@ -70,8 +70,8 @@ func (r *Result) verdict(s *Step, f *Fact) reports.Verdict {
 	return row.orderVerdict
 }
 
-// findLosses finds out of which states all jobs are lost, and which of these another version does not find: jobs are there
-// that were pushed later.
+// findLosses finds out of which states all jobs are lost, and which of these another version does not find: jobs are
+// there that were pushed later.
 func (s *Step) findLosses() {
 	counts := map[State]int{}
 	for _, f := range s.Facts {

@@ -56,8 +56,9 @@ func (k *filler) push(state State, queue string, c *content, fields string) (*Jo
 	}
 	text := "{" + strings.Join(all, ",") + "}"
 	j := &Job{
-		ID: fwp.JIDOf([]byte(text)), State: state, Queue: queue, Class: c.class, Unit: json.RawMessage(text), AlteredFields: c.alteredFields,
-		Step: k.site.Step,
+		ID: fwp.JIDOf([]byte(text)), State: state, Queue: queue, Class: c.class, Unit: json.RawMessage(text),
+		AlteredFields: c.alteredFields,
+		Step:          k.site.Step,
 	}
 	sent := number.Object(j.Unit)
 	e := history.Event{

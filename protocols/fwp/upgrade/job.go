@@ -35,10 +35,13 @@ var stateWords = []struct {
 	words string
 }{
 	{StateEnqueued, "jobs in queues, with all kinds of contents and names"}, {StateLarge, "jobs in one large queue"},
-	{StateSoon, "jobs that are due while the server is down, or soon after"}, {StateLater, "jobs that are due when it is ready " +
+	{StateSoon, "jobs that are due while the server is down, or soon after"},
+	{StateLater, "jobs that are due when it is ready " +
 		"again"},
-	{StateFar, "jobs that are due in ten years"}, {StateStays, "jobs reserved by a worker that comes back and reports them"},
-	{StateLeaves, "jobs reserved by a worker that does not come back"}, {StateFailed, "jobs that failed and wait for their retry"},
+	{StateFar, "jobs that are due in ten years"}, {StateStays,
+		"jobs reserved by a worker that comes back and reports them"},
+	{StateLeaves, "jobs reserved by a worker that does not come back"},
+	{StateFailed, "jobs that failed and wait for their retry"},
 	{StateDead, "jobs that failed for the last time"}, {StateDiscarded, "jobs that failed and must not be retried"},
 	{StateDone, "jobs that were acknowledged"},
 }

@@ -208,8 +208,9 @@ func clauses(checks []reports.Check, clauseByID func(id string) (conformance.Cla
 			i := slices.IndexFunc(all, func(c reports.Clause) bool { return c.ID == f.Clause })
 			if clause, ok := clauseByID(f.Clause); i < 0 && ok {
 				i = len(all)
-				all = append(all, reports.Clause{ID: clause.ID, Level: clause.Level, Section: clause.Section, Statement: clause.Statement,
-					Verdict: f.Verdict})
+				all = append(all, reports.Clause{ID: clause.ID, Level: clause.Level, Section: clause.Section,
+					Statement: clause.Statement,
+					Verdict:   f.Verdict})
 			}
 			if i >= 0 {
 				all[i].Verdict = reports.Worst(all[i].Verdict, f.Verdict)

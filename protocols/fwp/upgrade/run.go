@@ -120,7 +120,8 @@ func (w *walk) step(ctx context.Context, s *Step, from Site, stop func(context.C
 	if err != nil {
 		return from, fmt.Errorf("fill %s: %w", s.From, err)
 	}
-	w.Log("step %d: %s in %s; stopping it (%s), starting %s", n, text.Count(len(inventory.Jobs), "job"), s.From, w.StopMode, s.To)
+	w.Log("step %d: %s in %s; stopping it (%s), starting %s", n, text.Count(len(inventory.Jobs), "job"), s.From,
+		w.StopMode, s.To)
 	start := time.Now()
 	if err := stop(ctx); err != nil {
 		return from, fmt.Errorf("stop %s: %w", s.From, err)

@@ -45,7 +45,8 @@ func (r *run) tick() {
 	load.AddHeat(&r.heat, set, measure.Job)
 	if r.Watch != nil {
 		r.Watch(load.Moment{
-			Second: s, Run: r.Run, Began: r.startTime, Set: set, Remaining: r.remaining(now), Op: string(measure.Job), Jobs: account,
+			Second: s, Run: r.Run, Began: r.startTime, Set: set, Remaining: r.remaining(now), Op: string(measure.Job),
+			Jobs:   account,
 			Errors: r.total.Failed(measure.Job),
 		})
 	}
@@ -110,7 +111,8 @@ func (r *run) report(ctx context.Context, err error) *results.Load {
 		}
 	}
 	l.Histograms = load.Log(r.total, r.startTime, r.Run)
-	_ = load.AddPercentiles(l, load.ExtraPercentiles(r.Thresholds, r.Percentiles, r.Metrics...)...) // the log was just written
+	// the log was just written
+	_ = load.AddPercentiles(l, load.ExtraPercentiles(r.Thresholds, r.Percentiles, r.Metrics...)...)
 	validity.Evaluate(l, r.Thresholds...)
 	return l
 }

@@ -80,8 +80,8 @@ func waitTime(command []byte) time.Duration {
 	return wait
 }
 
-// newName returns a UUID of version 4 for an id, since the document asks for one; any other name is as it is. The ids of
-// a play are alike: each two differ in one or two of their five groups, so that a server that compares less of them
+// newName returns a UUID of version 4 for an id, since the document asks for one; any other name is as it is. The ids
+// of a play are alike: each two differ in one or two of their five groups, so that a server that compares less of them
 // than all takes some for others. (add, id)
 func newName(family, unique string) string {
 	if family != familyID {

@@ -198,7 +198,8 @@ type State struct {
 	partial        []byte // of a command that is not complete yet
 	lastCommand    []byte // the last complete command
 	pendingReplies int
-	isLost         bool // by a malformed command with a block, after which the document leaves open where the next one begins
+	// by a malformed command with a block, after which the document leaves open where the next one begins
+	isLost bool
 }
 
 // nextBare reports, for the next reply that is read, whether OK may be without its sign.

@@ -103,7 +103,8 @@ func (c *conn) mendLine() {
 	}
 	line, ok := strings.CutSuffix(string(c.input[:end]), "\r")
 	if !ok {
-		c.session.DecideBroken("CLI-05", "a command line that ends with CRLF", "a line ends with LF only: "+excerpt([]byte(line)),
+		c.session.DecideBroken("CLI-05", "a command line that ends with CRLF",
+			"a line ends with LF only: "+excerpt([]byte(line)),
 			c.line(reports.FromClient, excerpt([]byte(line))))
 	}
 	if _, err := workq.ParseLine(line); err != nil {

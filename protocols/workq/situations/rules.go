@@ -133,8 +133,8 @@ func (c *conn) checkReport(command workq.Command, l reports.Line) {
 	}
 }
 
-// checkOutcome judges how a job is reported behind a lease: whether it has succeeded, and with which result. Of those that
-// have no report it is the oldest: the job may have been leased again meanwhile. The lock is held.
+// checkOutcome judges how a job is reported behind a lease: whether it has succeeded, and with which result. Of those
+// that have no report it is the oldest: the job may have been leased again meanwhile. The lock is held.
 func (c *conn) checkOutcome(k *addedJob, from *lease, command workq.Command, l reports.Line) {
 	s, complete := c.session, command.Verb == workq.Complete
 	elapsed := l.At - from.at

@@ -182,7 +182,10 @@ func (s *session) awaitReports(jobs ...*addedJob) (missing []*addedJob) {
 	findMissing := func() []*addedJob {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return slices.DeleteFunc(slices.Clone(jobs), func(k *addedJob) bool { return len(k.reports) >= max(1, len(k.leases)) })
+		return slices.DeleteFunc(slices.Clone(jobs), func(k *addedJob) bool {
+			return len(k.reports) >= max(1,
+				len(k.leases))
+		})
 	}
 	const extra = 5 * time.Second
 	for patience, prev := timeLimit(jobs), len(jobs)+1; len(missing) < prev; patience = extra {

@@ -24,7 +24,8 @@ func table() []fwpsituations.Situation {
 		fwpsituations.Row("jobs/many", "each of many jobs is reported once, with the id of its lease (complete)",
 			"CLI-03 CLI-04 CLI-14"+commonClauses, 1, playJobs(2, repeat(48, job{name: okJob, payload: "12345"})...)),
 		fwpsituations.Row("jobs/failures", "a failed job is reported with fail, and no other job is (fail)",
-			"CLI-14"+commonClauses, 1, playJobs(2, repeat(4, job{name: failJob, payload: "it has failed"}, job{name: okJob})...)),
+			"CLI-14"+commonClauses, 1, playJobs(2, repeat(4, job{name: failJob, payload: "it has failed"},
+				job{name: okJob})...)),
 		fwpsituations.Row("jobs/mixed", "jobs of all names run concurrently (lease)",
 			"CLI-09 CLI-14 CLI-04"+commonClauses, 1, playJobs(4, repeat(5, job{name: okJob}, job{name: failJob, payload: "no"},
 				job{name: echoJob, payload: "a text"}, job{name: sleepJob, duration: 100 * time.Millisecond})...)),
@@ -35,7 +36,8 @@ func table() []fwpsituations.Situation {
 		fwpsituations.Row("lease/second-attempt", "a job that is leased again runs again (add, max-fails)",
 			"CLI-18"+commonClauses, 1, playWith(2, secondAttempt)),
 		fwpsituations.Row("payload/bytes", "a payload may have any bytes, and is returned as the result (Protocol)",
-			"CLI-09"+commonClauses, 1, playJobs(2, echoJobs(allBytes(), "\x00", "a\x00b", "\xff\xfe", "héllo wörld ✓", " padded ",
+			"CLI-09"+commonClauses, 1, playJobs(2, echoJobs(allBytes(), "\x00", "a\x00b", "\xff\xfe", "héllo wörld ✓",
+				" padded ",
 				"\ta\n", strings.Repeat("0123456789abcdef", 10_000))...)),
 		fwpsituations.Row("payload/lines", "a payload may have CRLF, and what looks like replies and commands (Protocol)",
 			"CLI-09"+commonClauses, 1, playJobs(2, echoJobs("\r\n", "a\r\nb", "\r\n\r\n", "ends with\r\n", "+OK\r\n",
@@ -44,7 +46,8 @@ func table() []fwpsituations.Situation {
 		fwpsituations.Row("payload/empty", "a payload may be empty (lease, Reply)",
 			"CLI-09"+commonClauses, 1, playJobs(2, append(echoJobs("", "a", ""), job{name: okJob}, job{name: failJob})...)),
 		fwpsituations.Row("payload/largest", "payload and result may have 1 MiB (add; complete)",
-			"CLI-08 CLI-09"+commonClauses, 1, playJobs(1, echoJobs(strings.Repeat("0123456789abcde\n", workq.MaxBlock/16), "a")...)),
+			"CLI-08 CLI-09"+commonClauses, 1, playJobs(1, echoJobs(strings.Repeat("0123456789abcde\n", workq.MaxBlock/16),
+				"a")...)),
 		fwpsituations.Row("reply/pieces", "a reply may arrive byte by byte (Protocol)",
 			"CLI-10"+commonClauses, 1, playWith(2, pieces)),
 		fwpsituations.Row("reply/not-found", "a worker continues after -NOT-FOUND in reply to a report (Errors)",
@@ -94,7 +97,8 @@ func playWith(concurrency int, act func(*session)) func(*fwpsituations.Play) {
 // show has the rules see how a program behaves that does not work jobs.
 func (s *session) show() {
 	const moment = 5 * time.Second
-	s.push(job{name: okJob, payload: "1"}, job{name: echoJob, payload: "a text"}, job{name: failJob, payload: "it has failed"})
+	s.push(job{name: okJob, payload: "1"}, job{name: echoJob, payload: "a text"},
+		job{name: failJob, payload: "it has failed"})
 	s.Pass(s.program, moment)
 	s.checkUnfinished()
 }
@@ -144,8 +148,8 @@ func (s *session) decide(clause string, holds bool, expected, got string) {
 	s.Decide(clause, holds, expected, got)
 }
 
-// decideMissing decides a clause by the jobs that were not reported. What a worker has leased that goes on it has forgotten
-// to report.
+// decideMissing decides a clause by the jobs that were not reported. What a worker has leased that goes on it has
+// forgotten to report.
 func (s *session) decideMissing(clause string, missing []*addedJob, expected, got string) {
 	if n := len(missing); n > 0 && s.leasedCount(missing) == n && !s.HasExited(s.program) {
 		clause, expected = "CLI-12", "complete or fail for each job that was leased"
@@ -153,7 +157,8 @@ func (s *session) decideMissing(clause string, missing []*addedJob, expected, go
 	s.decide(clause, len(missing) == 0, expected, got)
 }
 
-// checkUnfinished decides that lines have no end, and that blocks are too short, for which bytes are missing all the time.
+// checkUnfinished decides that lines have no end, and that blocks are too short, for which bytes are missing all the
+// time.
 func (s *session) checkUnfinished() {
 	const silence = 3 * time.Second
 	s.mu.Lock()
@@ -241,7 +246,8 @@ func secondAttempt(s *session) {
 func pieces(s *session) {
 	s.follow("on writing: pieces 1, pause 1ms")
 	s.Pass(s.program, 100*time.Millisecond)
-	s.checkJobs("CLI-10", s.push(repeat(3, job{name: okJob, payload: "12345"}, job{name: echoJob, payload: "a\r\nb"})...)...)
+	s.checkJobs("CLI-10", s.push(repeat(3, job{name: okJob, payload: "12345"},
+		job{name: echoJob, payload: "a\r\nb"})...)...)
 }
 
 // notFound has the jobs of the first reports have ended meanwhile, by their time to live for example.

@@ -33,7 +33,10 @@ func (m *maker) reuseID(conn, _ int) (steps []explore.Step) {
 func (m *maker) reuseLapsedID(conn, way int) []explore.Step {
 	ttl := m.span(400, 600)
 	b, add := m.addJob(workq.Add, m.newName(), longTime, ttl, m.limitFlags())
-	m.postpone(ms(ttl)+maxLateness, func(conn, _ int) []explore.Step { return m.steps(conn, []string{"inspect job " + b.id}) })
+	m.postpone(ms(ttl)+maxLateness, func(conn, _ int) []explore.Step {
+		return m.steps(conn,
+			[]string{"inspect job " + b.id})
+	})
 	m.postponeUntil(b, func(c config) bool { return c.state == deleted }, func(conn, _ int) []explore.Step {
 		return m.steps(conn, m.sameID(b))
 	})

@@ -121,7 +121,8 @@ func (j *job) applyAdd(k *call, c config, done transition) []config {
 	return []config{newJob}
 }
 
-// mayExceedLimit reports whether a command has a value for which the document has no limit, where a server may have one.
+// mayExceedLimit reports whether a command has a value for which the document has no limit, where a server may have
+// one.
 func (k *call) mayExceedLimit() bool {
 	const attempts, name, wait = 255, 128, 24 * 60 * 60 * 1000 // what servers are known to take
 	return k.MaxFails > attempts || len(k.Name()) > name || k.Wait > wait
@@ -151,8 +152,8 @@ func (j *job) applyEnd(k *call, c config, done transition) []config {
 	return []config{retry}
 }
 
-// secondReport returns how things may stand when a report on a job that has ended was taken: which report counts is open,
-// but the job is not processed any more. (inspect job by id, Keys: state)
+// secondReport returns how things may stand when a report on a job that has ended was taken: which report counts is
+// open, but the job is not processed any more. (inspect job by id, Keys: state)
 func (c config) secondReport(result []byte, done transition) (all []config) {
 	states := []state{failed, completed} // the last one is the likeliest
 	if c.state == failed {

@@ -46,8 +46,8 @@ func (l *workqLaw) choice(k *call) choice {
 	return t
 }
 
-// maxLogChance is the chance, as a natural logarithm, below which it is no chance that a habit was followed so often, or so
-// seldom.
+// maxLogChance is the chance, as a natural logarithm, below which it is no chance that a habit was followed so often,
+// or so seldom.
 const maxLogChance = -21
 
 // tally counts how often a habit was followed, of how many leases, and how often that is to be expected.
@@ -94,7 +94,8 @@ func (l *workqLaw) judgeChoice(c choice, name string) ruling {
 	return found
 }
 
-// haveReadyJobs reports whether each name had a job before a lease was sent. It is asked before the law follows the reply.
+// haveReadyJobs reports whether each name had a job before a lease was sent. It is asked before the law follows the
+// reply.
 func (l *workqLaw) haveReadyJobs(k *call) bool {
 	return len(k.Names) > 1 && !slices.ContainsFunc(k.Names, func(name string) bool {
 		for _, j := range l.jobs {

@@ -45,8 +45,8 @@ func cursorRuling(detail string) ruling {
 	return ruling{clause: "INSP-07", rule: "shown", expected: "+OK int(0..) ...", detail: detail}
 }
 
-// clearCursors forgets the lists when a command is sent, or answered, that may change them. Replies on other connections may
-// be as late as they like, so a list that was asked for before may be that from before the command.
+// clearCursors forgets the lists when a command is sent, or answered, that may change them. Replies on other
+// connections may be as late as they like, so a list that was asked for before may be that from before the command.
 func (l *workqLaw) clearCursors(k *call) {
 	if !strings.HasPrefix(k.Verb, workq.Inspect) {
 		clear(l.cursors)
@@ -60,8 +60,8 @@ func (l *workqLaw) removeCall(k *call) {
 	l.clearCursors(k)
 }
 
-// isStatic reports whether a list is the same as long as no client changes it: no other client uses it, and time changes
-// none of its jobs.
+// isStatic reports whether a list is the same as long as no client changes it: no other client uses it, and time
+// changes none of its jobs.
 func (l *workqLaw) isStatic(k *call) bool {
 	if k.number <= l.lastMove {
 		return false

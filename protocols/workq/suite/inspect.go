@@ -303,7 +303,8 @@ func listRuling(clause, detail, id string) ruling {
 	return ruling{clause: clause, rule: "shown", expected: "+OK int(0..) ...", detail: detail, job: id}
 }
 
-// judgeEntries judges the jobs in a list one by one; one that should not be there counts before what is shown of another.
+// judgeEntries judges the jobs in a list one by one; one that should not be there counts before what is shown of
+// another.
 func (l *workqLaw) judgeEntries(k *call, all []record, clause string, s state, at time.Time) (found ruling) {
 	names := map[string]bool{}
 	for _, r := range all {

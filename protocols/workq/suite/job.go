@@ -41,8 +41,8 @@ type config struct {
 	encounters      []encounter // what commands under way have met that may have been carried out already
 }
 
-// encounter is what a command finds where it is carried out. replies are the kinds of those that it may have; view is how
-// the job is then.
+// encounter is what a command finds where it is carried out. replies are the kinds of those that it may have; view is
+// how the job is then.
 type encounter struct {
 	call    *call
 	replies string
@@ -71,10 +71,11 @@ func (k *call) addsJob() bool {
 // job is what a law knows of a job: the command that has added it, and how things may stand.
 type job struct {
 	workq.Command
-	configs       []config
-	createdAt     string      // as inspect has shown it first
-	isCleaned     bool        // it was deleted behind the play
-	secondPayload []byte      // the payload of the last command that would add another one with its id; nil if there was none
+	configs   []config
+	createdAt string // as inspect has shown it first
+	isCleaned bool   // it was deleted behind the play
+	// the payload of the last command that would add another one with its id; nil if there was none
+	secondPayload []byte
 	orderBreach   orderBreach // by a lease
 
 	sentAt, answeredAt time.Time  // when the command was sent, and when it was answered
@@ -90,7 +91,8 @@ func (j *job) isSecond(payload []byte) bool {
 // maxLife is more than any job lives or runs.
 const maxLife = 10 * 365 * 24 * time.Hour
 
-// maxLateness is by how much a server may be late with what is due. The document gives no tolerance; scripts have this one.
+// maxLateness is by how much a server may be late with what is due. The document gives no tolerance; scripts have this
+// one.
 const maxLateness = 2 * time.Second
 
 // skew is how far the clock of a server may be from ours, for times that are written.
@@ -213,7 +215,8 @@ func (j *job) prune(now time.Time) {
 // add adds a configuration that is not there yet; one that differs in its calls alone is there.
 func (j *job) add(c config) {
 	for i, o := range j.configs {
-		if o.callCount = c.callCount; o.state == c.state && o.from.Equal(c.from) && o.to.Equal(c.to) && reflect.DeepEqual(o, c) {
+		if o.callCount = c.callCount; o.state == c.state && o.from.Equal(c.from) && o.to.Equal(c.to) &&
+			reflect.DeepEqual(o, c) {
 			j.configs[i].callCount = max(j.configs[i].callCount, c.callCount)
 			return
 		}

@@ -109,8 +109,8 @@ type keyRuling func(clause, key, want string) ruling
 // come at a wrong time by it.
 const zone = 14 * time.Minute
 
-// judgeTimes judges when a job was created, and when it is due. Clocks may differ by less than a zone, but a time does not
-// change.
+// judgeTimes judges when a job was created, and when it is due. Clocks may differ by less than a zone, but a time does
+// not change.
 func (j *job) judgeTimes(k *call, keys map[string]json.RawMessage, wrong keyRuling, at time.Time) ruling {
 	created := string(keys["created"])
 	if t, ok := timeOf(keys["created"]); !ok || t.Sub(at).Abs() > zone+at.Sub(j.sentAt) {

@@ -51,9 +51,10 @@ type conn struct {
 	calls   []*call // that are not answered
 	partial []byte  // of a command that is not complete
 
-	pipeline   [][]byte // commands that were sent in one piece with the first of asked: each begins when that one has ended
-	splitCount int      // commands of asked that Split has returned, and that are still to be given to Sent
-	isLost     bool     // where the next command begins is not known
+	// commands that were sent in one piece with the first of asked: each begins when that one has ended
+	pipeline   [][]byte
+	splitCount int  // commands of asked that Split has returned, and that are still to be given to Sent
+	isLost     bool // where the next command begins is not known
 
 	mayBeClosed bool // by the server
 	isServed    bool // a command was answered
@@ -335,8 +336,8 @@ func (l *workqLaw) endLapse(j *job) {
 	}
 }
 
-// beginNext begins the next command of a piece, behind one that was answered. It may have been carried out at any time since
-// the piece was sent.
+// beginNext begins the next command of a piece, behind one that was answered. It may have been carried out at any time
+// since the piece was sent.
 func (l *workqLaw) beginNext(c *conn, last *call) {
 	if len(c.pipeline) == 0 {
 		return

@@ -45,8 +45,8 @@ func (l *workqLaw) judgeLease(k *call, m session.Message) ruling {
 	return l.judgeChoice(choice, j.Name())
 }
 
-// leasedJob returns the job that a lease has brought, nil if that is not known. If no job has the id, it is the only one
-// that may have come and has the name and the payload.
+// leasedJob returns the job that a lease has brought, nil if that is not known. If no job has the id, it is the only
+// one that may have come and has the name and the payload.
 func (l *workqLaw) leasedJob(k *call, m session.Message) (match *job) {
 	if j := l.jobs[leasedID(m)]; j != nil || k.Verb != workq.Lease || leasedID(m) == "" {
 		return j
@@ -136,8 +136,8 @@ type orderBreach struct {
 	attempts, fails uint64 // of this job then
 }
 
-// judgeLateness judges a job that a lease brings, and that another lease should have brought before: nothing has happened to
-// it meanwhile that may have made it ready.
+// judgeLateness judges a job that a lease brings, and that another lease should have brought before: nothing has
+// happened to it meanwhile that may have made it ready.
 func (j *job) judgeLateness(found config) ruling {
 	if j.orderBreach.attempts != found.attempts || j.orderBreach.fails != found.fails {
 		return ruling{}
@@ -147,7 +147,10 @@ func (j *job) judgeLateness(found config) ruling {
 
 // isReadyFor reports whether the job was ready for certain before a lease was sent.
 func (j *job) isReadyFor(k *call) bool {
-	return j.isAlways(func(c config) bool { return c.encounter(k) != nil || j.isLeasable(c) && c.precedes(k) && !c.isTimed })
+	return j.isAlways(func(c config) bool {
+		return c.encounter(k) != nil || j.isLeasable(c) && c.precedes(k) &&
+			!c.isTimed
+	})
 }
 
 // judgeNoJob judges a lease that has got no job: none may have been ready for certain while it waited.

@@ -63,8 +63,12 @@ var moves = []move{
 	{"run", 0.5, func(m *maker) bool { return m.canAdd() && m.mayWait() }, (*maker).run},
 	{"add again", 0.3, (*maker).hasJobs, (*maker).addAgain},
 	{"lease", 4, (*maker).hasReady, func(m *maker) string { return "lease " + m.jobIn(ready).name + " 20" }},
-	{"lease in vain", 0.4, alwaysFits, func(m *maker) string { return "lease " + m.name() + " " + pick(m, "0", "1", "20") }},
-	{"lease of several names", 3, (*maker).hasSeveralNames, func(m *maker) string { return "lease " + m.shuffledNames() + " 20" }},
+	{"lease in vain", 0.4, alwaysFits, func(m *maker) string {
+		return "lease " + m.name() + " " +
+			pick(m, "0", "1", "20")
+	}},
+	{"lease of several names", 3, (*maker).hasSeveralNames,
+		func(m *maker) string { return "lease " + m.shuffledNames() + " 20" }},
 	{"lease that waits", 0.6, (*maker).mayWait, func(m *maker) string { return "lease " + m.busyNames() + m.wait() }},
 	{"complete", 1.5, (*maker).hasLeased, func(m *maker) string {
 		return "complete " + m.jobIn(leased).id + m.block(workq.Complete)
@@ -89,7 +93,10 @@ var moves = []move{
 	}},
 	{"inspect queues", 0.3, alwaysFits, func(m *maker) string { return "inspect queues" + m.page() }},
 	{"inspect server", 0.1, alwaysFits, func(*maker) string { return "inspect server" }},
-	{"malformed", 3, alwaysFits, func(m *maker) string { return malformedCommands()[m.Deal("malformed", len(malformedCommands()))] }},
+	{"malformed", 3, alwaysFits, func(m *maker) string {
+		return malformedCommands()[m.Deal("malformed",
+			len(malformedCommands()))]
+	}},
 }
 
 // alphabet returns an alphabet of moves.

@@ -12,8 +12,8 @@ import (
 	workqsession "github.com/fwpsuite/fwp/protocols/workq/session"
 )
 
-// varyingKeys are the keys of inspect whose values differ on servers that mean the same: times, and what depends on other
-// clients.
+// varyingKeys are the keys of inspect whose values differ on servers that mean the same: times, and what depends on
+// other clients.
 var varyingKeys = []string{"created", "time", "started", "active-clients", "evicted-jobs"}
 
 // normalize returns a reply in parts that are the same on servers that mean the same: ids are numbers in the order in

@@ -11,8 +11,8 @@ import (
 // resultBlocks are blocks of reports that others wait for. Large ones have their turn where all that wait are read.
 var resultBlocks = []string{" * <- done", " * <-", " * <- $filler(255B)", " * <- $filler(4097B)", " * <- x\r\n+OK\r\n"}
 
-// runJobs has clients of run wait, for jobs of one name whose worker is there first or last, and reports in time, late or
-// not.
+// runJobs has clients of run wait, for jobs of one name whose worker is there first or last, and reports in time, late
+// or not.
 func (m *maker) runJobs(conn, other int) (steps []explore.Step) {
 	name, ttr := m.newName(), longTime
 	isLate := m.Deal("ran", 3) == 0
@@ -45,8 +45,8 @@ func (m *maker) runJobs(conn, other int) (steps []explore.Step) {
 	return append(steps, m.step(other, lease))
 }
 
-// severalWaitForResult has several clients wait for the result of jobs that come to it in one way, and not for anything else
-// that happens to them. (result)
+// severalWaitForResult has several clients wait for the result of jobs that come to it in one way, and not for anything
+// else that happens to them. (result)
 func (m *maker) severalWaitForResult(conn, other int) []explore.Step {
 	name, ttr := m.newName(), longTime
 	cause := []readiness{byAdd, byExpiry, byFailure}[m.Deal("result awaited", 3)] // again, before it ends

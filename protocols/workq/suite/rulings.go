@@ -125,7 +125,8 @@ func (j *job) isUndescribed(k *call, kind byte) bool {
 		j.isAlways(func(c config) bool { return c.state == deleted && c.isTimed && !c.isEvicted })
 }
 
-// possibleKinds returns the kinds of replies that a command may have, and a configuration in which it may have met the job.
+// possibleKinds returns the kinds of replies that a command may have, and a configuration in which it may have met the
+// job.
 func (j *job) possibleKinds(k *call) (kinds string, view config) {
 	view = j.configs[0]
 	for _, c := range j.configs {
@@ -136,7 +137,8 @@ func (j *job) possibleKinds(k *call) (kinds string, view config) {
 	return kinds, view
 }
 
-// expectedReply returns the reply that a command should have had instead of one of a wrong kind, and the clause that says so.
+// expectedReply returns the reply that a command should have had instead of one of a wrong kind, and the clause that
+// says so.
 func (j *job) expectedReply(k *call, view config, kind byte) (clause, expected string) {
 	switch {
 	case k.addsJob() && view.isRemoved():
@@ -200,8 +202,8 @@ func (l *workqLaw) takeClause(k *call) string {
 	return commandClauses[k.Verb]
 }
 
-// unfoundClause returns the clause that a reply to a command has broken which finds no job: that by which the command is
-// taken, if it was refused and has an uncommon value, else the given one.
+// unfoundClause returns the clause that a reply to a command has broken which finds no job: that by which the command
+// is taken, if it was refused and has an uncommon value, else the given one.
 func (k *call) unfoundClause(clause string, kind byte) string {
 	if strings.IndexByte(errorKinds, kind) >= 0 && len(k.uncommonValues()) > 0 {
 		return k.clause
@@ -271,7 +273,10 @@ func (j *job) judgeRun(k *call, m session.Message, at time.Time) ruling {
 		return ruling{}
 	case m.Kind == workqsession.OK && endIndex >= 0 && successWord(configs[endIndex]) != string(m.Parts[2]):
 		r.clause = "RUN-02"
-	case m.Kind == workqsession.Timeout && mayHold(func(c config) bool { return !c.hasEnded() || at.Sub(c.from) < waitMargin }):
+	case m.Kind == workqsession.Timeout && mayHold(func(c config) bool {
+		return !c.hasEnded() ||
+			at.Sub(c.from) < waitMargin
+	}):
 		return j.judgeRunTimeout(k, configs, at)
 	case m.Kind != workqsession.OK && mayHold(func(config) bool { return false }):
 		return ruling{}
@@ -279,7 +284,8 @@ func (j *job) judgeRun(k *call, m session.Message, at time.Time) ruling {
 	return r
 }
 
-// judgeRunTimeout judges when run has ended without a result: when no worker has come, or when the worker took too long.
+// judgeRunTimeout judges when run has ended without a result: when no worker has come, or when the worker took too
+// long.
 func (j *job) judgeRunTimeout(k *call, configs []config, at time.Time) ruling {
 	var from, to time.Time
 	clause := "RUN-04"

@@ -54,7 +54,8 @@ func (m *maker) addPlain(conn int, verb, name string) (jobRef, explore.Step) {
 	if verb == workq.Schedule {
 		dueTime = "2040-01-02T15:04:05Z "
 	}
-	return b, m.step(conn, fmt.Sprintf("%s %s %s 600000 3600000 %s*%s <- x", verb, b.id, name, dueTime, m.flags(workq.Run)))
+	return b, m.step(conn, fmt.Sprintf("%s %s %s 600000 3600000 %s*%s <- x", verb, b.id, name, dueTime,
+		m.flags(workq.Run)))
 }
 
 // newNames are some new names.
@@ -95,7 +96,8 @@ func (m *maker) waitForResult(conn, other int) (steps []explore.Step) {
 	if m.IntN(2) == 0 {
 		b := m.newJob(name)
 		steps = append(steps, m.step(conn, fmt.Sprintf("run %s %s 600000 %s *%s%s", b.id, name,
-			strings.TrimSuffix(m.longWait(), waitSuffix), m.flags(workq.Run), strings.TrimPrefix(m.sizedBlock(workq.Run), " *"))))
+			strings.TrimSuffix(m.longWait(), waitSuffix), m.flags(workq.Run),
+			strings.TrimPrefix(m.sizedBlock(workq.Run), " *"))))
 	} else {
 		b, add := m.addPlain(other, workq.Add, name)
 		steps = append(steps, add, m.step(conn, "result "+b.id+" "+m.longWait()))

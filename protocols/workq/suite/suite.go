@@ -42,7 +42,8 @@ func Protocol() *conformance.Suite {
 	}
 }
 
-// isReplyStart reports whether the first reply of a Workq server may begin with these bytes, which may be a piece of it.
+// isReplyStart reports whether the first reply of a Workq server may begin with these bytes, which may be a piece of
+// it.
 func isReplyStart(first []byte) bool {
 	for _, reply := range []string{"+OK", "OK", "-CLIENT-ERROR", "-SERVER-ERROR", "-NOT-FOUND"} {
 		if n := min(len(first), len(reply)); string(first[:n]) == reply[:n] {

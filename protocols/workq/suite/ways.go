@@ -46,7 +46,8 @@ func (m *maker) nextErrand() int {
 // wayMoves are the moves of the ways that jobs go as time passes, each of which is begun in turn, and of errands.
 func (m *maker) wayMoves(mayBegin func() bool) []explore.Move {
 	ways := []func(conn, other int) []explore.Step{
-		m.reportLate, m.deadline, m.leaseInTurn, m.severalWaitForJob, m.runJobs, m.leaseAgain, m.severalWaitForResult, m.failInTime,
+		m.reportLate, m.deadline, m.leaseInTurn, m.severalWaitForJob, m.runJobs, m.leaseAgain, m.severalWaitForResult,
+		m.failInTime,
 		m.reuseID, m.expireSeveral,
 	}
 	fits := func(int) bool { return len(m.Free()) > 1 }
@@ -168,8 +169,8 @@ func (m *maker) deadline(conn, worker int) []explore.Step {
 	return steps
 }
 
-// expireSeveral has the time to live of several jobs end that are all leased, or have all been completed: it is seen in the
-// numbers of the server.
+// expireSeveral has the time to live of several jobs end that are all leased, or have all been completed: it is seen in
+// the numbers of the server.
 func (m *maker) expireSeveral(conn, _ int) (steps []explore.Step) {
 	name, ttl, isCompleted := m.newName(), m.span(400, 600), m.Deal("counted", 2) == 1
 	const jobCount = 8
@@ -219,8 +220,8 @@ var priorities = []int{
 	1 << 24,
 }
 
-// leaseByPriority has several jobs of one name, with priorities, listed, and leased one after the other, when all have come to
-// be ready in one way, and a few more by an add. (Glossary, Priority)
+// leaseByPriority has several jobs of one name, with priorities, listed, and leased one after the other, when all have
+// come to be ready in one way, and a few more by an add. (Glossary, Priority)
 func (m *maker) leaseByPriority(conn int, cause readiness) (steps []explore.Step) {
 	sizes := []int{17, 3, 33, 5, 9}
 	n, name := sizes[m.Deal("ordered", len(sizes))], m.newName()
