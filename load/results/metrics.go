@@ -213,12 +213,14 @@ func timeMetrics(name, like string) (all []Metric) {
 	return all
 }
 
+// recoveryMetric returns a metric of the disruption that took longest.
+func recoveryMetric(name, doc string, get func(*LoadDisruption) time.Duration) Metric {
+	value := func(l *Load) MetricValue { return l.Disruptions.worstTime(get) }
+	return Metric{Name: name, Unit: UnitTime, Doc: doc, Get: value}
+}
+
 // runMetrics returns the metrics of the run as a whole.
 func runMetrics() []Metric {
-	recovery := func(name, doc string, get func(*LoadDisruption) time.Duration) Metric {
-		value := func(l *Load) MetricValue { return l.Disruptions.worstTime(get) }
-		return Metric{Name: name, Unit: UnitTime, Doc: doc, Get: value}
-	}
 	return slices.Concat(
 		[]Metric{
 			{
@@ -235,9 +237,9 @@ func runMetrics() []Metric {
 		},
 		metricsOf(rateCounts, false, func(l *Load) any { return &l.Rate }),
 		[]Metric{
-			recovery("recovery.served", "the longest time from the end of a disruption to the first successful command",
+			recoveryMetric("recovery.served", "the longest time from the end of a disruption to the first successful command",
 				func(d *LoadDisruption) time.Duration { return d.Served }),
-			recovery("recovery.back", "the longest time from the end of a disruption until the rate was back",
+			recoveryMetric("recovery.back", "the longest time from the end of a disruption until the rate was back",
 				func(d *LoadDisruption) time.Duration { return d.Back }),
 			workerMetric("cpu", UnitTime, "CPU time of the worker for each job", func(l *Load, _ *LoadWorker) float64 {
 				return float64(l.Health.ServerCPU) / float64(max(1, l.Rate.Done))

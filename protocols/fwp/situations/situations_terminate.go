@@ -16,9 +16,11 @@ const timeToLeave = 33 * time.Second
 // beatPause is the pause between BEATs that is advised.
 const beatPause = 15 * time.Second
 
+// endings are the clauses of most rows of terminateSituations.
+const endings = "STATE-20 STATE-22 WRK-18"
+
 // terminateSituations are about the state Terminating. (Terminating State; END)
 func terminateSituations() []situation {
-	const ends = "STATE-20 STATE-22 WRK-18"
 	simple, judge := setup{server: setSimpleStates}, (*trial).judgeTermination
 	atBeat := func(n int) orders {
 		return orders{state: "terminate", beats: n - 1, isRepeated: true, watch: judge}
@@ -31,11 +33,11 @@ func terminateSituations() []situation {
 	}
 	return []situation{
 		{"terminate/idle", "after the order to terminate an idle worker sends END and exits",
-			"BEAT-13 " + ends + " STATE-15 END-03", 15, atBeat(1).play, setup{}},
+			"BEAT-13 " + endings + " STATE-15 END-03", 15, atBeat(1).play, setup{}},
 		{"terminate/simple", "the same, with the state as a simple string, in the reply to the third BEAT",
-			"BEAT-13 " + ends, 30, atBeat(3).play, simple},
+			"BEAT-13 " + endings, 30, atBeat(3).play, simple},
 		{"terminate/spaces", "the same, with white space in its JSON as specified, in the reply to the second BEAT",
-			"BEAT-13 " + ends, 15, atBeat(2).play, setup{rules: spacedState}},
+			"BEAT-13 " + endings, 15, atBeat(2).play, setup{rules: spacedState}},
 		{"terminate/first-beat", "a worker stops fetching when the reply to the first BEAT has the order",
 			"BEAT-13 STATE-20", 5, atFirst.play, setup{}},
 		{"terminate/first-beat-simple", "the same, with the state as a simple string with white space",
@@ -45,18 +47,18 @@ func terminateSituations() []situation {
 		{"terminate/end-without-reply", "a worker ends when the server closes after END without a reply",
 			"STATE-22 WRK-18", 15, atBeat(1).play, setup{server: setEndWithoutOK}},
 		{"terminate/short-job", "jobs that end in time are reported before the worker exits, also after a second order",
-			"FETCH-09 " + ends + " END-04", 5, runs(true, "[1]", "[16]"), setup{}},
+			"FETCH-09 " + endings + " END-04", 5, runs(true, "[1]", "[16]"), setup{}},
 		{"terminate/after-loss", "a terminating worker does not fetch after it lost its connections",
-			ends, 5, orders{state: "terminate", jobs: []string{"[9]"}, losesConnections: true, watch: judge}.play, setup{}},
+			endings, 5, orders{state: "terminate", jobs: []string{"[9]"}, losesConnections: true, watch: judge}.play, setup{}},
 		{"terminate/outage", "a worker that cannot report its job, because the server is away, is gone after 30 s",
 			"STATE-22", 70, cannotReport.play, setup{}},
 		{"terminate/long-job", "of two jobs the one that still runs is reported as failed, and the worker is gone after 30 s",
-			"STATE-21 " + ends + " FETCH-09 END-04 BEAT-16", 45, runs(true, "[18]", "[120]"), setup{}},
+			"STATE-21 " + endings + " FETCH-09 END-04 BEAT-16", 45, runs(true, "[18]", "[120]"), setup{}},
 		{"terminate/once", "a worker terminates even if its next BEATs are answered with OK, and its first FAIL is refused",
-			ends + " STATE-21", 45, runs(false, "[120]", "[120]"),
+			endings + " STATE-21", 45, runs(false, "[120]", "[120]"),
 			setup{rules: "on checked FAIL; first 1: refuse 'not recorded'"}},
 		{"terminate/after-quiet", "after errors a worker is quiet, and then terminates with a running job",
-			ends + " STATE-21 STATE-17 BEAT-13", 70, orders{state: "quiet", hasTroubles: true, jobs: []string{"[120]"},
+			endings + " STATE-21 STATE-17 BEAT-13", 70, orders{state: "quiet", hasTroubles: true, jobs: []string{"[120]"},
 				laterState: "terminate", watch: judge}.play, simple},
 	}
 }
