@@ -136,8 +136,8 @@ func TestTheHookSeesRestarts(t *testing.T) {
 	var resets []bool
 	withMemoryServer(t, fakes.Config{Hook: func(e *fakes.Event) {
 		if e.Point == fakes.Restarted {
-			resets = append(resets, e.Reset)
-			e.Skip = e.Reset
+			resets = append(resets, e.ResetsConn)
+			e.Skip = e.ResetsConn
 		}
 	}}, func(t *testing.T, s *fakes.Server, dial func() *wire) {
 		w := dial().greet(producer)

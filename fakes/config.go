@@ -88,9 +88,9 @@ type Config struct {
 	// EndWithoutOK closes the connection after END without the OK. (End State)
 	EndWithoutOK bool
 
-	// Farewell is how long an orderly restart refuses commands and closes their connections, before the server stops
+	// RefusalTime is how long an orderly restart refuses commands and closes their connections, before the server stops
 	// listening.
-	Farewell time.Duration
+	RefusalTime time.Duration
 
 	// Extension has the commands beyond the specification that the server accepts.
 	Extension Extension

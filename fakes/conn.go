@@ -24,7 +24,7 @@ type conn struct {
 	event       Event
 	out         []byte
 	waiter      *store.Waiter[*job]
-	delivery    *store.TimedJob[*job] // the job in the reply that is not written yet
+	unsentJob   *store.TimedJob[*job] // the job in the reply that is not written yet
 	workerID    string                // the wid that the connection counts for
 	isOverLimit bool                  // beyond the connection limit
 
@@ -88,7 +88,7 @@ func (c *conn) serve() {
 func (c *conn) handleUnfinished(line []byte) {
 	e := &c.event
 	*e = Event{Conn: &c.Conn, Line: line, Skip: true}
-	c.s.at(Unfinished, e)
+	c.s.runHooks(Unfinished, e)
 	if !e.Skip {
 		c.serveCommand(e.Line, nil)
 	}
@@ -97,8 +97,8 @@ func (c *conn) handleUnfinished(line []byte) {
 func (c *conn) leave() {
 	c.stopLater()
 	c.end(false)
-	if c.delivery != nil {
-		c.s.store.GiveBack(&c.event, c.delivery)
+	if c.unsentJob != nil {
+		c.s.store.GiveBack(&c.event, c.unsentJob)
 	}
 	if c.workerID != "" {
 		c.s.workers.exit(c.workerID)
@@ -117,14 +117,14 @@ func (c *conn) greet() bool {
 		e.Reply, e.Close = ErrorReply("too many connections"), true
 		return c.write(e)
 	}
-	c.s.at(Accepted, e)
-	if !c.pause(e) || e.Skip {
+	c.s.runHooks(Accepted, e)
+	if !c.delay(e) || e.Skip {
 		return false
 	}
 	c.drawSalt()
 	e.Reply = c.Hi()
-	c.s.at(Greeting, e)
-	return c.pause(e) && (e.Skip || c.write(e))
+	c.s.runHooks(Greeting, e)
+	return c.delay(e) && (e.Skip || c.write(e))
 }
 
 // serveCommand answers one command. It reports whether the connection goes on.
@@ -141,19 +141,19 @@ func (c *conn) serveCommand(line []byte, refusal *Refusal) bool {
 	if c.s.isLeaving.Load() {
 		e.Err, e.Close = refuse(AboutLimit, "shutdown in progress"), true
 	}
-	c.s.at(LineRead, e)
-	if !c.pause(e) {
+	c.s.runHooks(LineRead, e)
+	if !c.delay(e) {
 		return false
 	}
 	e.Command = fwp.SplitCommand(e.Line)
-	c.s.at(Parsed, e)
-	if !c.pause(e) {
-		c.s.at(Ran, e)
+	c.s.runHooks(Parsed, e)
+	if !c.delay(e) {
+		c.s.runHooks(Ran, e)
 		return false
 	}
 	e.Reply = c.answer(e)
-	c.s.at(Ran, e)
-	return c.pause(e) && c.write(e)
+	c.s.runHooks(Ran, e)
+	return c.delay(e) && c.write(e)
 }
 
 // answer runs the command, or refuses it.
@@ -162,9 +162,9 @@ func (c *conn) answer(e *Event) fwp.Reply {
 		e.Err = refusal
 	}
 	e.Skip = e.Err != nil
-	c.s.at(Checked, e)
+	c.s.runHooks(Checked, e)
 	reply := idle(e.Command.Verb)
-	if c.pause(e) && !e.Skip {
+	if c.delay(e) && !e.Skip {
 		var err error
 		if reply, err = c.run(e); e.Err == nil {
 			e.Err = err
@@ -176,8 +176,8 @@ func (c *conn) answer(e *Event) fwp.Reply {
 	return reply
 }
 
-// pause waits for the event's Delay. It reports whether the connection is still open.
-func (c *conn) pause(e *Event) bool {
+// delay waits for the event's Delay. It reports whether the connection is still open.
+func (c *conn) delay(e *Event) bool {
 	d := e.Delay
 	e.Delay = 0
 	return machine.Wait(c.done, d)

@@ -123,9 +123,9 @@ type Event struct {
 	Bytes        []byte
 	Delay        time.Duration // a pause after the hook has returned; not at the points marked "store"
 	Chunk        int           // bytes per write; zero means all at once
-	Pause        time.Duration // between two chunks
+	ChunkPause   time.Duration // between two chunks
 	Close        bool
-	Reset        bool // with Close: the connection is reset instead of closed
+	ResetsConn   bool // with Close: the connection is reset instead of closed
 	DelayedWrite *DelayedWrite
 
 	callbacks []func() // see [Event.AfterHook]
@@ -158,8 +158,8 @@ func (c *Conn) Server() *Server { return c.server }
 // IsProducer reports whether a HELLO without a wid was accepted.
 func (c *Conn) IsProducer() bool { return c.Identified && c.Worker == "" }
 
-// at calls the hook: the one place where bugs and variations act.
-func (s *Server) at(p Point, e *Event) {
+// runHooks calls the hook: the one place where bugs and variations act.
+func (s *Server) runHooks(p Point, e *Event) {
 	if s.cfg.Hook == nil {
 		return
 	}
@@ -182,7 +182,7 @@ func (s *Server) ask(p Point, e *Event, j *job) (skip bool) {
 	if j != nil {
 		e.Object = j.doc()
 	}
-	s.at(p, e)
+	s.runHooks(p, e)
 	return e.Skip
 }
 

@@ -20,7 +20,7 @@ func (c *conn) fetch(e *Event) fwp.Reply {
 	if t == nil {
 		return Null()
 	}
-	c.delivery = t
+	c.unsentJob = t
 	if c.s.cfg.Hook == nil {
 		return Bulk(t.Job.text)
 	}
@@ -82,7 +82,7 @@ func (c *conn) await(e *Event, until time.Time) *store.TimedJob[*job] {
 	isDisconnected := c.watchClient(until)
 	if isDisconnected {
 		e.Skip = false
-		c.s.at(Disconnected, e)
+		c.s.runHooks(Disconnected, e)
 		isDisconnected = !e.Skip
 	}
 	var t *store.TimedJob[*job]

@@ -107,7 +107,7 @@ func TestAHookCanWriteInPiecesAndLate(t *testing.T) {
 	t.Parallel()
 	slowHook := func(e *fakes.Event) {
 		if e.Point == fakes.Writing {
-			e.Chunk, e.Pause, e.Delay = 1, time.Millisecond, 30*time.Millisecond
+			e.Chunk, e.ChunkPause, e.Delay = 1, time.Millisecond, 30*time.Millisecond
 		}
 	}
 	hooked(t, slowHook, func(t *testing.T, w *wire) {

@@ -119,8 +119,8 @@ func (c *conn) push(e *Event) error {
 		return nil // only a hook gets here without one
 	}
 	fillIn(doc, &c.s.cfg, c.s.store.Now())
-	c.s.at(Defaulted, e)
-	if c.pause(e); e.Skip {
+	c.s.runHooks(Defaulted, e)
+	if c.delay(e); e.Skip {
 		return nil
 	}
 	now := c.s.store.Now()

@@ -109,8 +109,8 @@ func (t *tap) fill(p []byte) {
 		return
 	}
 	e := Event{Conn: &t.c.Conn, Bytes: p[:n]}
-	t.c.s.at(Received, &e)
-	if !t.c.pause(&e) {
+	t.c.s.runHooks(Received, &e)
+	if !t.c.delay(&e) {
 		return
 	}
 	t.rest = bytes.Clone(e.Bytes)

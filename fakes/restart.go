@@ -52,13 +52,13 @@ func (s *Server) Down(reset bool) error {
 	if s.store == nil {
 		return errors.New("restart: the server was never started")
 	}
-	if s.cfg.Farewell > 0 && !reset {
+	if s.cfg.RefusalTime > 0 && !reset {
 		s.isLeaving.Store(true)
-		machine.Wait(s.done, s.cfg.Farewell)
+		machine.Wait(s.done, s.cfg.RefusalTime)
 		defer s.isLeaving.Store(false)
 	}
 	s.stop(reset)
-	s.store.Restarted(&Event{Reset: reset})
+	s.store.Restarted(&Event{ResetsConn: reset})
 	s.reload(reset)
 	return nil
 }

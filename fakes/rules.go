@@ -45,7 +45,7 @@ func Rules() *rule.Vocabulary[Event] {
 		},
 		Acts: slices.Concat(ruleSteps(), ruleReplies(), ruleChanges(), rule.WriteActs("writing",
 			func(e *Event) *[]byte { return &e.Bytes }, func(e *Event) *int { return &e.Chunk },
-			func(e *Event) *time.Duration { return &e.Pause })),
+			func(e *Event) *time.Duration { return &e.ChunkPause })),
 	}
 }
 
@@ -215,7 +215,7 @@ func ruleReplies() []rule.Act[Event] {
 		rule.Do("forget", "ran", "the connection is as before its HELLO", func(e *Event) { e.Conn.Identified = false }),
 		rule.Do("close", "ran writing", "the connection is closed after that", func(e *Event) { e.Close = true }),
 		rule.Do("reset", "ran writing", "the connection is reset after that",
-			func(e *Event) { e.Close, e.Reset = true, true }),
+			func(e *Event) { e.Close, e.ResetsConn = true, true }),
 	}
 }
 

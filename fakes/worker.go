@@ -202,7 +202,7 @@ func (c *conn) beat(e *Event) (fwp.Reply, error) {
 		return fwp.Reply{}, refuse(AboutWorker, "no HELLO had this wid")
 	}
 	e.State, e.Skip = signal.String(), false
-	c.s.at(Notified, e)
+	c.s.runHooks(Notified, e)
 	if e.State == "" || e.Skip {
 		return OK(), nil
 	}

@@ -6,17 +6,17 @@ import "time"
 func (c *conn) write(e *Event) bool {
 	c.out = AppendReply(c.out[:0], e.Reply)
 	e.Bytes = c.out
-	c.s.at(Writing, e)
-	if !c.pause(e) {
+	c.s.runHooks(Writing, e)
+	if !c.delay(e) {
 		return false
 	}
 	n, err := c.send(e)
 	if err == nil || n > 0 { // otherwise no byte of the job was sent
-		c.delivery = nil
+		c.unsentJob = nil
 	}
 	c.shrink()
 	if err != nil || e.Close {
-		c.end(e.Reset)
+		c.end(e.ResetsConn)
 		return false
 	}
 	if e.DelayedWrite != nil {
@@ -43,8 +43,8 @@ func (c *conn) send(e *Event) (n int, err error) {
 			return n, err
 		}
 		if rest = rest[size:]; len(rest) > 0 {
-			e.Delay = e.Pause
-			c.pause(e)
+			e.Delay = e.ChunkPause
+			c.delay(e)
 		}
 	}
 	return n, nil

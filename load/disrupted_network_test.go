@@ -29,9 +29,9 @@ func (n network) Begin(_ context.Context, d disrupt.Disruption) (func(context.Co
 	switch {
 	case d.Action == target.Reset:
 		n.proxy.Reset()
-	case d.Action == target.Partition && d.Cut == disrupt.ToServer:
+	case d.Action == target.Partition && d.Direction == disrupt.ToServer:
 		c.HeldSides = []proxy.Side{proxy.Client}
-	case d.Action == target.Partition && d.Cut == disrupt.ToClients:
+	case d.Action == target.Partition && d.Direction == disrupt.ToClients:
 		c.HeldSides = []proxy.Side{proxy.Server}
 	case d.Action == target.Partition:
 		c.HeldSides = []proxy.Side{proxy.Client, proxy.Server}
@@ -77,10 +77,10 @@ func TestABadNetworkIsNotBlamedOnTheServer(t *testing.T) {
 	t.Parallel()
 	for name, d := range map[string]disrupt.Disruption{
 		"both directions":          {Action: target.Partition, Length: 5 * second},
-		"to the server":            {Action: target.Partition, Length: 5 * second, Cut: disrupt.ToServer},
-		"to the clients":           {Action: target.Partition, Length: 5 * second, Cut: disrupt.ToClients},
+		"to the server":            {Action: target.Partition, Length: 5 * second, Direction: disrupt.ToServer},
+		"to the clients":           {Action: target.Partition, Length: 5 * second, Direction: disrupt.ToClients},
 		"longer than the patience": {Action: target.Partition, Length: 40 * second},
-		"replies beyond patience":  {Action: target.Partition, Length: 40 * second, Cut: disrupt.ToClients},
+		"replies beyond patience":  {Action: target.Partition, Length: 40 * second, Direction: disrupt.ToClients},
 		"slow": {
 			Action: target.Slow, Length: 30 * second, Link: disrupt.Link{Delay: 3 * second, Jitter: second},
 		},

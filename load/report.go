@@ -288,7 +288,7 @@ func (r *run) reportHealth() results.Health {
 	h.NoMemory = total.Errors(measure.Connect, measure.OutOfMemory)
 	h.ServerCPU = max(0, r.figures.serverCPU)
 	if r.figures.replies > 0 {
-		h.Waited = r.figures.waitTime / time.Duration(r.figures.replies)
+		h.ReplyDelay = r.figures.waitTime / time.Duration(r.figures.replies)
 	}
 	for _, busy := range r.figures.busyTimes {
 		if r.figures.measured > 0 {

@@ -95,7 +95,7 @@ type run struct {
 	recorders []*measure.Recorder
 	recorder  *history.Recorder // nil: none
 	ledger    *ledger.Ledger
-	shared    *client.Shared
+	shared    *client.CommonState
 	jobs      *plan.Jobs
 	sampler   *validity.Sampler
 	disrupted disruptionLog
@@ -176,7 +176,7 @@ func (r *run) start() error {
 	r.ledger = ledger.New()
 	r.jobs = r.config.Workload.Jobs(r.config.Run, r.config.Seed)
 	loops := r.engine.Loops()
-	r.shared = new(client.Shared)
+	r.shared = new(client.CommonState)
 	if r.config.RecordHistory {
 		r.recorder = history.NewRecorder()
 	}

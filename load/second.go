@@ -192,7 +192,7 @@ func addExtra(
 	if *to == nil {
 		*to = make(map[string]time.Duration)
 	}
-	for _, p := range results.ExtraSecondPercentiles(percentiles) {
+	for _, p := range results.PercentilesBeyondSeconds(percentiles) {
 		var value time.Duration
 		names = append(names, lowerBounds(times, prefix, secondStat{p, &value})...)
 		(*to)[prefix+p.String()] = value

@@ -12,7 +12,7 @@ var restartBugs = []fakes.Bug{
 		reshape(e.Object, "args", texts(func(s string) string { return strings.Map(ascii, s) }))
 	})),
 	bug("restart-doubles", actAfterRestart(fakes.Enqueued, fakes.Delivered, requeue)),
-	bug("restart-forgets", do(skipStep, at(fakes.Restarted), func(e *event) bool { return !e.Reset })),
+	bug("restart-forgets", do(skipStep, at(fakes.Restarted), func(e *event) bool { return !e.ResetsConn })),
 	bug("restart-forgets-failures", forgetFailures()),
 	bug("restart-returns-done", returnDoneJobs()),
 }

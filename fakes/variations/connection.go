@@ -31,15 +31,15 @@ var connectionVariations = []fakes.Variation{
 			}
 		})),
 	setting("consumer-silent-closed", func(c *fakes.Config) {
-		add(c, forgetWithoutBeat()())
+		add(c, closeWithoutBeat()())
 		add(c, delayWrites(100*time.Millisecond))
 	}),
 	variation("consumer-silent-forgotten",
 		catalogue.WithMemoryBy(wid, catalogue.All(isValid(fwp.HELLO, fwp.BEAT), hasWid), forgetSilent)),
-	variation("kill-forgets", do(func(e *event) { e.Skip = e.Reset }, at(fakes.Restarted))),
+	variation("kill-forgets", do(func(e *event) { e.Skip = e.ResetsConn }, at(fakes.Restarted))),
 	variation("producer-closed-often", closeAfter(7)),
 	variation("producer-counted-closed", closeAfter(40)),
-	setting("restart-refuses", func(c *fakes.Config) { c.Farewell = 200 * time.Millisecond }),
+	setting("restart-refuses", func(c *fakes.Config) { c.RefusalTime = 200 * time.Millisecond }),
 	// About END.
 	setting("end-late-without-ok", func(c *fakes.Config) {
 		c.EndWithoutOK = true
@@ -55,8 +55,8 @@ func isEnd(e *event) bool {
 
 func hasWid(e *event) bool { return wid(e) != "" }
 
-// forgetWithoutBeat closes the connections of workers that have not sent a BEAT in time.
-func forgetWithoutBeat() func() func(*event) {
+// closeWithoutBeat closes the connections of workers that have not sent a BEAT in time.
+func closeWithoutBeat() func() func(*event) {
 	worker := func(e *event) string { return e.Conn.Worker }
 	match := catalogue.All(at(fakes.Ran), isWorker)
 	return catalogue.WithMemoryBy(worker, match, func(alive *time.Time, e *event) {

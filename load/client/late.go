@@ -15,7 +15,7 @@ const earliness = time.Second
 // it came before its time. First says that it is the first delivery; a later one has a time if the server names it.
 func (w *worker) bookLateness(now time.Duration, p *place, job *plan.Delivery, isFirst bool) {
 	c := w.shard
-	delay := c.jobs.Delay(job.K)
+	delay := c.jobs.Delay(job.Number)
 	if delay == 0 && !c.fails {
 		return
 	}

@@ -180,7 +180,7 @@ func (c *Shard) push(now time.Duration, out []byte, s wire.Speaker, a arrival, p
 func (c *Shard) bookSent(now time.Duration, a arrival, producer int) plan.Push {
 	c.ledger.BookSent(a.k, now)
 	return plan.Push{
-		Jobs: c.jobs, K: a.k, Producer: producer, Intended: max(0, a.intended-c.loadStart), Now: c.engineStart.Add(now),
+		Jobs: c.jobs, Number: a.k, Producer: producer, Intended: max(0, a.intended-c.loadStart), Now: c.engineStart.Add(now),
 	}
 }
 

@@ -32,15 +32,15 @@ func (w *worker) read(now time.Duration, p *place, body []byte) {
 // accept books a job of this run.
 func (w *worker) accept(now time.Duration, p *place, job plan.Delivery) {
 	c := w.shard
-	p.hasNumber, p.k, p.intended = true, job.K, c.intendedTime(job)
-	kind := c.ledger.BookDelivery(job.K, job.Queue)
+	p.hasNumber, p.k, p.intended = true, job.Number, c.intendedTime(job)
+	kind := c.ledger.BookDelivery(job.Number, job.Queue)
 	if kind == ledger.FirstDelivery || kind == ledger.Redelivery {
 		w.bookLateness(now, p, &job, kind == ledger.FirstDelivery)
 	}
 	if kind == ledger.FirstDelivery {
 		c.dispatcher.removeWaiting(now)
 		c.recorder.Job(measure.ToFetched, p.intended, max(now, p.intended)) // clocks of two machines
-		c.shared.noteReached(job.K, measure.ToFetched)
+		c.shared.noteReached(job.Number, measure.ToFetched)
 		if c.queuesDiffer {
 			c.recorder.Queue(job.Queue, p.intended, max(now, p.intended))
 		}
@@ -48,17 +48,17 @@ func (w *worker) accept(now time.Duration, p *place, job plan.Delivery) {
 	if !c.fails {
 		return
 	}
-	attempt := c.shared.attempts(job.K)
-	if p.fails = c.jobs.Fails(job.K, attempt); p.fails {
-		p.returns = attempt < c.jobs.Retry(job.K)
-		c.shared.fail(job.K)
+	attempt := c.shared.attempts(job.Number)
+	if p.fails = c.jobs.Fails(job.Number, attempt); p.fails {
+		p.returns = attempt < c.jobs.Retry(job.Number)
+		c.shared.fail(job.Number)
 	}
 }
 
 // intendedTime returns when the push of a job was due. Its time counts from the first arrival, because the process that
 // has pushed it may be another one; a job that was pushed beforehand was due before the load.
 func (c *Shard) intendedTime(job plan.Delivery) time.Duration {
-	if job.K < c.work.Prefill {
+	if job.Number < c.work.Prefill {
 		return 0
 	}
 	return c.loadStart + job.Intended

@@ -109,7 +109,7 @@ func (d *duty) noteFetch(o history.Outcome) {
 func (d *duty) noteDelivery(body []byte, job plan.Delivery, err error) string {
 	e := history.Event{Op: history.Fetch, Queues: d.worker.queueSet.queues.Names}
 	if err == nil {
-		e.JID, e.Queue, e.Body = d.shard.jid(job.K), d.shard.queueOf(job.K), pushedBody
+		e.JID, e.Queue, e.Body = d.shard.jid(job.Number), d.shard.queueOf(job.Number), pushedBody
 	} else {
 		e.JID, e.Queue, e.Body = alteredJob(body, err)
 	}

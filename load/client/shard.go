@@ -33,7 +33,7 @@ type Config struct {
 	Jobs     *plan.Jobs
 	Recorder *measure.Recorder // of this loop
 	Ledger   *ledger.Ledger    // of the run
-	Shared   *Shared           // of the run; nil is one of the shard's own
+	Shared   *CommonState      // of the run; nil is one of the shard's own
 
 	Plan     *plan.Plan // of the run; nil is a closed loop
 	Overload Overload
@@ -89,7 +89,7 @@ type Shard struct {
 	recorder      *measure.Recorder
 	ledger        *ledger.Ledger
 	record        *record // nil: there is no history
-	shared        *Shared
+	shared        *CommonState
 	speaker       func(worker string) wire.Speaker
 	tap           func(worker string) Tap // nil: none
 	verb          func(measure.Op) string
@@ -157,7 +157,7 @@ func NewShard(config Config) *Shard {
 	c.sizer, _ = sample.(wire.Sizer)
 	c.keepsJobs = config.Disrupted && c.times.KeepsJobs
 	if c.shared == nil {
-		c.shared = new(Shared)
+		c.shared = new(CommonState)
 	}
 	if c.patience == 0 {
 		c.patience = DefaultPatience
@@ -317,12 +317,12 @@ func (c *Shard) connect(w *worker, kinds duties) {
 	w.conns = append(w.conns, d)
 }
 
-// Shared is what the shards of a run know together, since a job may reach another shard
+// CommonState is what the shards of a run know together, since a job may reach another shard
 // than the one that pushed it, and the memory for replies is that of one process. It takes
 // memory only for jobs that failed and were not acknowledged since, and for queues of a
 // single job that still have to be asked. The zero value is empty. It is safe for
 // concurrent use.
-type Shared struct {
+type CommonState struct {
 	unfinishedBytes atomic.Int64 // bytes of replies whose rest has not come, of all connections
 	backlog         atomic.Int64 // jobs that a closed loop with a backlog has pushed and that were not fetched
 	fetchedAt       atomic.Int64 // when the last of them was fetched, or given up, in time of the engine
@@ -336,20 +336,20 @@ type Shared struct {
 
 // Disrupt says that the target is disrupted on purpose until a time of the engine: nothing that it does to a connection
 // until then, and no reply to a command that was sent until then, is late, missing or without a cause.
-func (s *Shared) Disrupt(until time.Duration) { s.disruptedUntil.Store(int64(until)) }
+func (s *CommonState) Disrupt(until time.Duration) { s.disruptedUntil.Store(int64(until)) }
 
 // isCalm reports whether the target was not disrupted at that time or later.
-func (s *Shared) isCalm(at time.Duration) bool { return int64(at) > s.disruptedUntil.Load() }
+func (s *CommonState) isCalm(at time.Duration) bool { return int64(at) > s.disruptedUntil.Load() }
 
 // attempts is how often job k has failed so far.
-func (s *Shared) attempts(k int64) int {
+func (s *CommonState) attempts(k int64) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.failures[k]
 }
 
 // fail notes one more failure of job k.
-func (s *Shared) fail(k int64) {
+func (s *CommonState) fail(k int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.failures == nil {
@@ -359,7 +359,7 @@ func (s *Shared) fail(k int64) {
 }
 
 // forget forgets the failures of job k.
-func (s *Shared) forget(k int64) {
+func (s *CommonState) forget(k int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.failures, k)

@@ -93,7 +93,7 @@ type openJob struct {
 }
 
 // addOpenJob notes a job that may never reach the end of its flows.
-func (s *Shared) addOpenJob(k int64, job openJob) {
+func (s *CommonState) addOpenJob(k int64, job openJob) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.openJobs == nil {
@@ -106,7 +106,7 @@ func (s *Shared) addOpenJob(k int64, job openJob) {
 }
 
 // noteReached notes that a job has reached the end of a flow.
-func (s *Shared) noteReached(k int64, f measure.Flow) {
+func (s *CommonState) noteReached(k int64, f measure.Flow) {
 	if s.openCount.Load() == 0 {
 		return
 	}

@@ -46,11 +46,11 @@ func Words(actions []target.Action) (words []string) {
 
 // Disruption is one thing that is done to a target.
 type Disruption struct {
-	Action target.Action
-	At     time.Duration // when it begins, from the first arrival of the load
-	Length time.Duration // how long it lasts; of a stop: until the server is started again
-	Cut    Direction     // of Partition: what does not pass
-	Link   Link          // of Slow
+	Action    target.Action
+	At        time.Duration // when it begins, from the first arrival of the load
+	Length    time.Duration // how long it lasts; of a stop: until the server is started again
+	Direction Direction     // of Partition: what does not pass
+	Link      Link          // of Slow
 }
 
 // Direction is the direction of bytes.
@@ -78,8 +78,8 @@ type Link struct {
 func (d Disruption) String() string {
 	words := []string{string(d.Action)}
 	switch {
-	case d.Action == target.Partition && d.Cut != BothWays:
-		words = append(words, directions[d.Cut])
+	case d.Action == target.Partition && d.Direction != BothWays:
+		words = append(words, directions[d.Direction])
 	case d.Action == target.Slow:
 		words = append(words, d.Link.words()...)
 	}
@@ -98,7 +98,7 @@ func (d Disruption) YAML() string {
 		}
 	}
 	add("for", d.Length.String(), d.Action != target.Reset)
-	add("direction", directions[d.Cut], d.Cut != BothWays)
+	add("direction", directions[d.Direction], d.Direction != BothWays)
 	add("delay", d.Link.Delay.String(), d.Action == target.Slow)
 	add("jitter", d.Link.Jitter.String(), d.Action == target.Slow)
 	add("rate", strconv.Itoa(d.Link.Rate), d.Link.Rate > 0)

@@ -41,7 +41,7 @@ func draw(random *rand.Rand, action target.Action, limit time.Duration) Disrupti
 	}
 	switch action {
 	case target.Partition:
-		d.Cut = Direction(random.IntN(len(directions))) //nolint:gosec // there are three
+		d.Direction = Direction(random.IntN(len(directions))) //nolint:gosec // there are three
 	case target.Slow:
 		d.Link = Link{Delay: between(10*time.Millisecond, 200*time.Millisecond), Jitter: between(0, 100*time.Millisecond)}
 		if random.IntN(2) == 0 {

@@ -40,7 +40,7 @@ var keys = []key{
 		func(d *Disruption, text string) error { return duration(&d.Length, text, time.Millisecond) }},
 	{"direction", []target.Action{target.Partition}, func(d *Disruption, text string) error {
 		i := slices.Index(directions, text)
-		d.Cut = Direction(max(0, i)) //nolint:gosec // there are three
+		d.Direction = Direction(max(0, i)) //nolint:gosec // there are three
 		if i < 0 {
 			return problem(strconv.Quote(text)+" is not a direction",
 				"one of "+strings.Join(directions, ", "), "choose one of them")
@@ -115,7 +115,7 @@ func Parse(file string, source []byte) ([]Disruption, error) {
 	p := &baseyaml.Problems{File: file}
 	root := p.Root(source, baseyaml.Shape{
 		Kind: yaml.SequenceNode, Expected: lines,
-		Do: "write a hyphen before each disruption", Single: "one schedule in the file",
+		Do: "write a hyphen before each disruption", SingleDocument: "one schedule in the file",
 	})
 	switch {
 	case p.Err() != nil:

@@ -24,7 +24,7 @@ func appendHex(dst []byte, k int64) []byte {
 // Push is a job of a run on its way to the server.
 type Push struct {
 	Jobs     *Jobs
-	K        int64
+	Number   int64
 	Producer int
 	Intended time.Duration // when it was due, since the engine's start
 	Now      time.Time     // on the wall clock, for a job with a delay
@@ -32,7 +32,7 @@ type Push struct {
 
 // AppendBody appends the job to dst, as [Jobs.AppendBody] does.
 func (p *Push) AppendBody(dst []byte) []byte {
-	return p.Jobs.AppendBody(dst, p.K, p.Producer, p.Intended, p.Now)
+	return p.Jobs.AppendBody(dst, p.Number, p.Producer, p.Intended, p.Now)
 }
 
 // AppendBody appends job k to dst, as JSON. Producer and intended (since the engine's

@@ -7,7 +7,7 @@ import (
 
 // Delivery is what a delivered job carries.
 type Delivery struct {
-	K        int64
+	Number   int64
 	Intended time.Duration // of its push, since the engine's start
 	Queue    int           // an index of [Jobs.Queues]
 	JID      []byte        // lies in the body, unless there it holds escapes
@@ -70,18 +70,18 @@ func (j *Jobs) Read(body []byte) (Delivery, error) {
 	k, ok := j.number(p.jid)
 	switch {
 	case !ok && a.isOfRun:
-		return Delivery{K: a.k, JID: p.jid}, &WrongError{string(p.jid), "jid",
+		return Delivery{Number: a.k, JID: p.jid}, &WrongError{string(p.jid), "jid",
 			fmt.Sprintf("it has the args of job %d", a.k)}
 	case !ok:
 		return Delivery{}, &ForeignError{JID: string(p.jid)}
 	}
-	d := Delivery{K: k, Intended: time.Duration(a.intended), Queue: j.QueueOf(k), JID: p.jid, stamps: p.stamps}
+	d := Delivery{Number: k, Intended: time.Duration(a.intended), Queue: j.QueueOf(k), JID: p.jid, stamps: p.stamps}
 	return d, j.compare(&p, &a, &d)
 }
 
 // compare finds the part that is not as job d.K was pushed.
 func (j *Jobs) compare(p *parts, a *arguments, d *Delivery) error {
-	k := d.K
+	k := d.Number
 	wrongPart := func(part, message string) error { return &WrongError{string(p.jid), part, message} }
 	switch jobtype := j.types[j.typeOf(k)]; {
 	case string(p.queue) != j.queues[d.Queue]:

@@ -34,7 +34,7 @@ func TestReadPushedJobs(t *testing.T) {
 	for k := range int64(2000) {
 		d, err := j.Read(j.AppendBody(nil, k, 5, time.Duration(k)*ms, noon()))
 		require.NoError(t, err)
-		require.Equal(t, plan.Delivery{K: k, Intended: time.Duration(k) * ms, Queue: j.QueueOf(k),
+		require.Equal(t, plan.Delivery{Number: k, Intended: time.Duration(k) * ms, Queue: j.QueueOf(k),
 			JID: j.AppendJID(nil, k)}, d)
 	}
 }
@@ -56,7 +56,7 @@ func TestExactIntegers(t *testing.T) {
 		rounded := strconv.FormatFloat(parsed, 'f', -1, 64)
 		d, err := j.Read([]byte(strings.Replace(body, integer, rounded, 1)))
 		require.ErrorContains(t, err, "args: the integer "+integer+" came as "+rounded)
-		assert.Equal(t, k, d.K)
+		assert.Equal(t, k, d.Number)
 	}
 	_, err := j.Read(smallJobs(t).AppendBody(nil, 7, 2, 9, noon()))
 	require.ErrorContains(t, err, "not from a job of this run")
@@ -66,7 +66,7 @@ func TestExactIntegers(t *testing.T) {
 func TestReadRewrittenJobs(t *testing.T) {
 	t.Parallel()
 	j := smallJobs(t)
-	want := plan.Delivery{K: 7, Intended: 9, JID: []byte("fwpbench-a-00000007")}
+	want := plan.Delivery{Number: 7, Intended: 9, JID: []byte("fwpbench-a-00000007")}
 	for name, text := range map[string]string{
 		"order": `{"args":["a",2,7,9,"oba"],"queue":"fwpbench-a-0","jobtype":"fwpbench","jid":"fwpbench-a-00000007"}`,
 		"numbers": `{"args":["a",2.0,0.7e1,900e-2,"oba"],"queue":"fwpbench-a-0","jobtype":"fwpbench",` +
@@ -226,7 +226,7 @@ func FuzzRead(f *testing.F) {
 		if !utf8.Valid(text) || json.Unmarshal(text, &job) != nil {
 			return // encoding/json matches keys without their case
 		}
-		require.Equal(t, string(j.AppendJID(nil, d.K)), string(d.JID))
+		require.Equal(t, string(j.AppendJID(nil, d.Number)), string(d.JID))
 	})
 }
 

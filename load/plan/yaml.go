@@ -72,7 +72,7 @@ func (w *Workload) YAML() []byte {
 func shape() baseyaml.Shape {
 	return baseyaml.Shape{
 		Kind: yaml.MappingNode, Expected: "lines such as producers: 50",
-		Do: "write a key, a colon and a value in each line", Single: "one workload in a file",
+		Do: "write a key, a colon and a value in each line", SingleDocument: "one workload in a file",
 	}
 }
 

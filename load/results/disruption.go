@@ -165,7 +165,7 @@ func (p *page) doubt(l *Load) {
 		"delivered while reserved by another worker, after a kill or a restart")
 	row(reports.Caution, "returned by stops", d.ReturnedByStop,
 		"delivered again after ACK or final FAIL was confirmed, after a kill or a restart")
-	row(reports.Plain, "pushes in doubt", d.PushesInDoubt, "without a reply"+d.pushes())
+	row(reports.Plain, "pushes in doubt", d.PushesInDoubt, "without a reply"+d.pushWords())
 	row(reports.Plain, "acks in doubt", d.ReportsInDoubt, "ACKs and FAILs without a reply")
 	row(reports.Plain, "fetches in doubt", d.FetchesInDoubt, "without a reply; each may have taken a job")
 	if !d.IsResolved && d.PushesInDoubt+d.ReportsInDoubt+d.FetchesInDoubt > 0 {
@@ -174,8 +174,8 @@ func (p *page) doubt(l *Load) {
 	p.Add(t)
 }
 
-// pushes returns what became of the pushes in doubt.
-func (d *LoadDisruptions) pushes() string {
+// pushWords returns what became of the pushes in doubt.
+func (d *LoadDisruptions) pushWords() string {
 	if d.PushesInDoubt == 0 || !d.IsResolved {
 		return ""
 	}

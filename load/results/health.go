@@ -15,9 +15,9 @@ type Health struct {
 	CPUPeak  float64 `json:"cpu_peak"`
 	// Loops holds, for each loop of the engine, the share of time in which it was not asleep.
 	Loops []float64 `json:"loops_busy,omitempty"`
-	// Waited is the mean time for which a reply has waited until the generator handled it, estimated; 0 where the engine
+	// ReplyDelay is the mean time for which a reply has waited until the generator handled it, estimated; 0 where the engine
 	// does not know.
-	Waited time.Duration `json:"reply_waited_ns,omitempty" join:"max"`
+	ReplyDelay time.Duration `json:"reply_waited_ns,omitempty" join:"max"`
 	// MachineBusy is the share of the machine's CPU time that was used, by this process, the target (if it runs here) and
 	// others; MachinePeak is that of the busiest second.
 	MachineBusy float64 `json:"machine_busy"`

@@ -104,7 +104,7 @@ func TestShortagesOfTheMachine(t *testing.T) {
 func TestStatsAreThoseOfLatency(t *testing.T) {
 	t.Parallel()
 	l := &Latency{Min: 1, Mean: 2, P50: 3, P90: 4, P99: 5, P999: 6, P9999: 7, Max: 8}
-	for i, stat := range statsIn("") {
+	for i, stat := range statNames("") {
 		assert.Equal(t, time.Duration(i+1), l.Stat(stat), stat)
 	}
 	assert.False(t, l.metricValue("p95").OK, "not every report has it")

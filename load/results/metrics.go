@@ -136,7 +136,7 @@ func metricsLike(name string, ops []string) []Metric {
 	}
 	const flowDoc = "from the intended start of a job's push to its delivery or to the reply to its ack; job.late: " +
 		"from the scheduled time of a job or of its next try to its delivery"
-	for _, stat := range statsIn(name) {
+	for _, stat := range statNames(name) {
 		for _, flow := range LoadFlows() {
 			all = append(all, Metric{
 				Name: flow + "." + stat, Family: "FLOW.STAT", Unit: UnitTime,
@@ -197,7 +197,7 @@ var opTimes = []struct {
 // timeMetrics returns those metrics of one kind of command that are times, with the percentile that a metric like one
 // is about. A command that has kinds has none.
 func timeMetrics(name, like string) (all []Metric) {
-	for _, stat := range statsIn(like) {
+	for _, stat := range statNames(like) {
 		for _, t := range opTimes {
 			all = append(all, Metric{
 				Name: name + "." + t.name + "." + stat, Family: "OP." + t.name + ".STAT", Unit: UnitTime, Doc: t.means,

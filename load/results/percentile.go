@@ -55,8 +55,8 @@ func ExtraPercentiles(metrics ...string) (extra []Percentile) {
 	return extra
 }
 
-// statsIn returns the names of the parts of a Latency, with the percentile that a metric of that name is about.
-func statsIn(metric string) []string {
+// statNames returns the names of the parts of a Latency, with the percentile that a metric of that name is about.
+func statNames(metric string) []string {
 	names := []string{"min", "mean"}
 	for _, p := range append(Percentiles(), ExtraPercentiles(metric)...) {
 		names = append(names, p.String())
@@ -65,7 +65,7 @@ func statsIn(metric string) []string {
 }
 
 // Stats returns what stands for STAT in a metric, in words: the parts of a time.
-func Stats() []string { return append(statsIn(""), "or any other percentile, such as p95") }
+func Stats() []string { return append(statNames(""), "or any other percentile, such as p95") }
 
 // field returns where a Latency has a part; nil if it is a percentile that not every report has.
 func (l *Latency) field(stat string) *time.Duration {
@@ -102,8 +102,8 @@ func (l *Latency) Set(name string, value time.Duration) {
 	l.Percentiles[name] = value
 }
 
-// ExtraSecondPercentiles returns those percentiles that not every second of a report has: it has the p50 and the p99.
-func ExtraSecondPercentiles(all []Percentile) (extra []Percentile) {
+// PercentilesBeyondSeconds returns those percentiles that not every second of a report has: it has the p50 and the p99.
+func PercentilesBeyondSeconds(all []Percentile) (extra []Percentile) {
 	for _, p := range all {
 		if p != 50 && p != 99 {
 			extra = append(extra, p)

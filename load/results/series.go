@@ -33,7 +33,7 @@ func WriteSeriesCSV(w io.Writer, l *Load) error {
 	var out bytes.Buffer
 	ops, flows := l.seriesNames()
 	hasServer := slices.ContainsFunc(l.Series, func(s Second) bool { return s.Server != nil })
-	extra := ExtraSecondPercentiles(l.Percentiles)
+	extra := PercentilesBeyondSeconds(l.Percentiles)
 	header, _ := new(Second).row(hasServer, ops, flows, extra)
 	all := [][]string{header}
 	for i := range l.Series {

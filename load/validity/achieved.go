@@ -92,8 +92,8 @@ func (l run) failureReasons() []results.Reason {
 			reports.Percent(refusedLimit)))
 }
 
-// unreadReasons returns the reason of a run in which most replies to some command were longer than a load reads.
-func (l run) unreadReasons() []results.Reason {
+// hugeReplyReasons returns the reason of a run in which most replies to some command were longer than a load reads.
+func (l run) hugeReplyReasons() []results.Reason {
 	var bad []string
 	for _, op := range []string{"hello", "push", "fetch", "ack", "fail", "beat", "info", "end"} {
 		sum, unread, limit := l.Sum(op), int64(0), ""

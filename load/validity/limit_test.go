@@ -16,7 +16,7 @@ func TestTheGeneratorLimitsAClosedLoop(t *testing.T) {
 	t.Parallel()
 	closed := func(waited time.Duration, cpu float64, sources ...string) *results.Load {
 		l := soundLoad()
-		l.Plan.IsOpenLoop, l.Plan.Producers, l.Health.Waited, l.Health.CPUShare = false, 1, waited, cpu
+		l.Plan.IsOpenLoop, l.Plan.Producers, l.Health.ReplyDelay, l.Health.CPUShare = false, 1, waited, cpu
 		l.Rate = results.LoadRate{Op: "push", Achieved: 13_000, Done: 65_000}
 		l.Ops[0].Lateness = results.Latency{Count: 100, P99: time.Microsecond}
 		l.Ops[0].Response.P50, l.Ops[0].Response.P99 = time.Millisecond, 4*time.Millisecond

@@ -27,8 +27,8 @@ const (
 	busyWorker = 0.5
 	// ownShare is the share of the median cycle of a closed loop from which on its figures are bounds.
 	ownShare = 0.1
-	// busyOver is how long a window must be for that: the CPU time of a shorter one is a few ticks of a clock.
-	busyOver = 200 * time.Millisecond
+	// minBusyWindow is how long a window must be for that: the CPU time of a shorter one is a few ticks of a clock.
+	minBusyWindow = 200 * time.Millisecond
 	// machineFull is the share of a machine's time from which on others that run there may be why the generator was late.
 	machineFull   = 0.9
 	stealLimit    = 0.02
@@ -73,7 +73,7 @@ func Evaluate(l *results.Load, thresholds ...Threshold) {
 	if len(l.Parts) == 0 {
 		reasons = r.reasons()
 	}
-	l.Validity = r.limit()
+	l.Validity = r.generatorLimit()
 	l.Validity.IsValid, l.Validity.Reasons = len(reasons) == 0, reasons
 	if l.Validity.IsValid {
 		l.Validity.Remarks = r.remarks()
@@ -89,7 +89,7 @@ type run struct{ *results.Load }
 
 // reasons returns why a run of one generator is INVALID.
 func (l run) reasons() []results.Reason {
-	return slices.Concat(l.stillReasons(), l.emptyReasons(), l.unreadReasons(), l.failureReasons(), l.abortReasons(),
+	return slices.Concat(l.stillReasons(), l.emptyReasons(), l.hugeReplyReasons(), l.failureReasons(), l.abortReasons(),
 		l.shortageReasons(), l.latenessReasons(), l.saturationReasons(),
 		l.behindReasons(), l.disturbanceReasons(), l.skippedDisruptionReasons(), l.recoveryReasons())
 }
@@ -258,10 +258,10 @@ func (l run) busiest() (cpuShare, loop float64) {
 	return l.Health.CPUShare, slices.Max(append([]float64{0}, l.Health.Loops...))
 }
 
-// limit returns what the generator's own part of a closed loop makes of its figures. No command of it is due before the
+// generatorLimit returns what the generator's own part of a closed loop makes of its figures. No command of it is due before the
 // reply to the one before, so lateness is no reason for INVALID: what counts is how much of a cycle was the
 // generator's.
-func (l run) limit() (v results.Validity) {
+func (l run) generatorLimit() (v results.Validity) {
 	op := l.Op(l.Rate.Op)
 	if l.Plan.IsOpenLoop || l.Worker != nil || op == nil || op.Response.P50 <= 0 {
 		return v
@@ -270,7 +270,7 @@ func (l run) limit() (v results.Validity) {
 	if l.Rate.Op == "push" && l.Rate.Done > 0 { // producers think, or wait for workers
 		cycle = max(cycle, time.Duration(l.Plan.Producers)*l.Measured/time.Duration(l.Rate.Done))
 	}
-	v.Share = min(1, float64(l.Health.Waited+op.Lateness.Mean)/float64(cycle))
+	v.Share = min(1, float64(l.Health.ReplyDelay+op.Lateness.Mean)/float64(cycle))
 	v.HasBounds = v.Share >= ownShare
 	cpuShare, loop := l.busiest()
 	if busy := max(cpuShare, loop); v.HasBounds || busy > busyOpen {
@@ -280,7 +280,7 @@ func (l run) limit() (v results.Validity) {
 }
 
 // isTooShort reports whether the window was too short for the resolution of CPU time.
-func (l run) isTooShort() bool { return l.Health.Length > 0 && l.Health.Length < busyOver }
+func (l run) isTooShort() bool { return l.Health.Length > 0 && l.Health.Length < minBusyWindow }
 
 func (l run) behindReasons() []results.Reason {
 	r := l.Rate

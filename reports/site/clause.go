@@ -66,7 +66,7 @@ func (b *builder) resultTable(clause string) reports.Table {
 			cause, command = cmp.Or(f[0].Signature(), cause), cmp.Or(f[0].Reproduce, command)
 		}
 		item := reports.Row{Anchor: r.address, Cells: []reports.Text{
-			reports.LinkedText(r.title, r.address+page), row.Verdicts[0].Text(), reports.Words(cause),
+			reports.LinkedText(r.title, r.address+pageEnding), row.Verdicts[0].Text(), reports.Words(cause),
 		}}
 		if command != "" {
 			item.Detail = []reports.Text{reports.StyledText(reports.Faint, command)}
@@ -96,7 +96,7 @@ func (b *builder) evidence(p *reports.Page, s *subject, clause string) {
 	for i, f := range findings {
 		if i == evidenceLimit {
 			p.Add(reports.Prose{Lines: []reports.Text{reports.LinkedText(
-				fmt.Sprintf("%s more in its report", text.Count(len(findings)-i, "finding")), newest.address+page)}})
+				fmt.Sprintf("%s more in its report", text.Count(len(findings)-i, "finding")), newest.address+pageEnding)}})
 			break
 		}
 		var versions []string

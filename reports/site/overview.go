@@ -52,7 +52,7 @@ func (b *builder) subjectTable(newest []*run) reports.Table {
 	}}
 	for _, r := range newest {
 		t.Rows = append(t.Rows, reports.Row{Cells: []reports.Text{
-			reports.LinkedText(r.subject.name, r.subject.address+page), reports.LinkedText(r.version, r.address+page),
+			reports.LinkedText(r.subject.name, r.subject.address+pageEnding), reports.LinkedText(r.version, r.address+pageEnding),
 			reports.Words(r.passWords()),
 			r.state(), reports.Words(fmt.Sprint(len(r.subject.runs))),
 		}})
@@ -157,7 +157,7 @@ func (b *builder) clauseList() {
 			}
 		}
 		t.Rows = append(t.Rows, reports.Row{Anchor: slug(c.ID), Cells: []reports.Text{
-			reports.Words(c.ID), reports.Words(c.Level), reports.Words(c.Binds),
+			reports.Words(c.ID), reports.Words(c.Level), reports.Words(c.Party),
 			reports.StyledText(reports.Bad, strings.Join(titles, ", ")), reports.Words(c.Statement),
 		}})
 	}
@@ -167,7 +167,7 @@ func (b *builder) clauseList() {
 	})
 }
 
-func documentAddress(d Document) string { return "documents/" + slug(d.Name) + page }
+func documentAddress(d Document) string { return "documents/" + slug(d.Name) + pageEnding }
 
 // documents makes the pages of the documents.
 func (b *builder) documents() {

@@ -38,7 +38,7 @@ type Kind struct {
 
 // Clause is a clause of the catalogue: what it says, where that is stated, and how it is read; and how it is checked.
 type Clause struct {
-	ID, Level, Binds, Statement string
+	ID, Level, Party, Statement string
 
 	Page reports.Page
 }
@@ -165,7 +165,7 @@ func last[T any](all []*T) *T {
 
 // add adds a run to its subject.
 func (b *builder) add(s *subject, r Run) {
-	report := r.Report.WithoutKnown()
+	report := r.Report.WithoutExpectations()
 	item := &run{subject: s, report: report, results: map[string]*reports.MatrixRow{}, counts: map[reports.Verdict]int{},
 		findings: map[string][]reports.Finding{}, address: b.addresses.take(s.address+"/", cmp.Or(r.Version, "unknown"))}
 	item.version = cmp.Or(text.Brief(r.Version, longestVersion), "unknown version")
@@ -256,7 +256,7 @@ func (r *run) passWords() string {
 func (b *builder) gatherClauses() {
 	add := func(c Clause) {
 		if b.pages[c.ID] == "" {
-			b.clauses, b.pages[c.ID] = append(b.clauses, c), b.addresses.take("clauses/", c.ID)+page
+			b.clauses, b.pages[c.ID] = append(b.clauses, c), b.addresses.take("clauses/", c.ID)+pageEnding
 		}
 	}
 	for _, c := range b.Clauses {
@@ -269,8 +269,8 @@ func (b *builder) gatherClauses() {
 	}
 }
 
-// page is how the address of a page ends.
-const page = ".html"
+// pageEnding is how the address of a page ends.
+const pageEnding = ".html"
 
 // allRuns returns all runs, in order.
 func (b *builder) allRuns() (all []*run) {

@@ -58,7 +58,7 @@ func sample() Site {
 	partial := reportOf(4, pass, reports.NotRun, reports.NotRun)
 	partial.Interrupted = true
 	clauseOf := func(id, words string) Clause {
-		return Clause{ID: id, Level: "MUST", Binds: "servers", Statement: "Statement " + id + ".", Page: reports.Page{
+		return Clause{ID: id, Level: "MUST", Party: "servers", Statement: "Statement " + id + ".", Page: reports.Page{
 			Blocks: []reports.Block{reports.Fields{Fields: []reports.Field{
 				reports.NewField("source", "spec.md, ACK, 1.1"), reports.NewField("reading", words),
 				reports.NewField("checks", "ack/0: a check"),
@@ -93,7 +93,7 @@ func body(f File) string {
 		text = text[at:]
 	}
 	for _, pattern := range []string{`(?s)<script>.*</script>\n`, `(?s)<script type.*?</script>\n`, `(?s)<svg.*?</svg>`} {
-		if strings.HasSuffix(f.Address, page) {
+		if strings.HasSuffix(f.Address, pageEnding) {
 			text = regexp.MustCompile(pattern).ReplaceAllString(text, "")
 		}
 	}
@@ -144,7 +144,7 @@ func requireLinks(t *testing.T, files []File) {
 		}
 	}
 	for _, f := range files {
-		if strings.HasSuffix(f.Address, page) {
+		if strings.HasSuffix(f.Address, pageEnding) {
 			assert.Contains(t, string(f.Data), `<base href="`+cmp.Or(strings.Repeat("../", strings.Count(f.Address, "/")), "./")+`">`)
 		}
 		for _, link := range links.FindAllStringSubmatch(string(f.Data), -1) {

@@ -36,7 +36,7 @@ func (b *builder) subject(g *group, s *subject) {
 	p.Add(reports.Prose{Lines: []reports.Text{reports.LinkedText("the badge of the newest version", s.address+badgeEnd)}})
 	d := html.Document{Title: s.name, Subject: text.Plural(g.Title) + ", " + text.Count(len(s.runs), "version"), Page: p}
 	b.badge(s.address, s.newestRun())
-	b.emit(s.address+page, d)
+	b.emit(s.address+pageEnding, d)
 	for i, r := range s.runs {
 		b.badge(r.address, r)
 		b.run(s, i)
@@ -63,7 +63,7 @@ func (b *builder) versionTable(s *subject) reports.Table {
 			difference = b.difference(s.runs[i-1], r)
 		}
 		t.Rows = append(t.Rows, reports.Row{Cells: []reports.Text{
-			reports.LinkedText(r.version, r.address+page), difference, reports.Words(r.passWords()), r.state(),
+			reports.LinkedText(r.version, r.address+pageEnding), difference, reports.Words(r.passWords()), r.state(),
 			reports.Words(r.report.Version),
 		}})
 	}
@@ -79,20 +79,20 @@ func (b *builder) run(s *subject, i int) {
 			p.Blocks[n] = b.linkMatrix(f, r)
 		}
 	}
-	trail := reports.Text{{Text: " / "}, {Text: s.name, Link: s.address + page}}
+	trail := reports.Text{{Text: " / "}, {Text: s.name, Link: s.address + pageEnding}}
 	if i > 0 {
 		trail = append(trail, reports.Span{Text: " / "},
 			reports.Span{Text: "since " + s.runs[i-1].version, Link: pairAddress(s.runs[i-1], r)})
 	}
-	b.emit(r.address+page, html.Document{Title: r.title, Subject: r.report.Version, Trail: trail, Page: p, Data: r.data})
+	b.emit(r.address+pageEnding, html.Document{Title: r.title, Subject: r.report.Version, Trail: trail, Page: p, Data: r.data})
 }
 
 // pairAddress returns the address of what changes from a run to another one: below that of the first.
 func pairAddress(from, to *run) string {
 	if from.subject == to.subject {
-		return from.address + "/to" + to.address[len(to.subject.address):] + page
+		return from.address + "/to" + to.address[len(to.subject.address):] + pageEnding
 	}
-	return from.address + "/" + to.address + page
+	return from.address + "/" + to.address + pageEnding
 }
 
 // differences makes the pages of what changes from a run to another one, each that another page leads to.
@@ -102,8 +102,8 @@ func (b *builder) differences() {
 		p := b.changes[pair].Page(reports.PageOptions{})
 		p.Section("CLAUSES", "each clause, with its verdict, before and after")
 		p.Add(b.matrix(pair[:], titleOf))
-		trail := reports.Text{{Text: " / "}, {Text: from.title, Link: from.address + page}, {Text: " / "},
-			{Text: to.title, Link: to.address + page}}
+		trail := reports.Text{{Text: " / "}, {Text: from.title, Link: from.address + pageEnding}, {Text: " / "},
+			{Text: to.title, Link: to.address + pageEnding}}
 		b.emit(pairAddress(from, to), html.Document{
 			Title: "From " + from.title + " to " + to.title, Trail: trail, Page: p,
 		})

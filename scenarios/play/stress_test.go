@@ -35,7 +35,7 @@ func wrongs() map[string]func(*fakes.Event) {
 		"nothing":       func(*fakes.Event) {},
 		"an error":      func(e *fakes.Event) { e.Bytes = []byte("-ERR no\r\n") },
 		"a close":       func(e *fakes.Event) { e.Bytes, e.Close = nil, true },
-		"a reset":       func(e *fakes.Event) { e.Bytes, e.Close, e.Reset = nil, true, true },
+		"a reset":       func(e *fakes.Event) { e.Bytes, e.Close, e.ResetsConn = nil, true, true },
 		"no answer":     func(e *fakes.Event) { e.Bytes = nil },
 		"half a reply":  func(e *fakes.Event) { e.Bytes = e.Bytes[:len(e.Bytes)-1] },
 		"two replies":   func(e *fakes.Event) { e.Bytes = append(e.Bytes, e.Bytes...) },

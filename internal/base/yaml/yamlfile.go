@@ -17,10 +17,10 @@ const MaxSource = 1 << 20
 
 // Shape is what the whole of a file has to be, and how messages put it.
 type Shape struct {
-	Kind     yaml.Kind
-	Expected string // "lines such as producers: 50"
-	Do       string // "write a key, a colon and a value in each line"
-	Single   string // "one workload in a file"
+	Kind           yaml.Kind
+	Expected       string // "lines such as producers: 50"
+	Do             string // "write a key, a colon and a value in each line"
+	SingleDocument string // "one workload in a file"
 }
 
 // lineOf finds the line in a message of the YAML library, which knows no column.
@@ -49,7 +49,7 @@ func (p *Problems) Root(source []byte, shape Shape) *yaml.Node {
 		return nil
 	}
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
-		p.Report(At(&second), &Problem{Description: "the file has a second YAML document", Expected: shape.Single,
+		p.Report(At(&second), &Problem{Description: "the file has a second YAML document", Expected: shape.SingleDocument,
 			Do: "remove what follows ---"})
 	}
 	root := document.Content[0]

@@ -12,7 +12,7 @@ import (
 )
 
 func shape() baseyaml.Shape {
-	return baseyaml.Shape{Kind: yaml.MappingNode, Expected: "lines", Do: "write lines", Single: "one of it"}
+	return baseyaml.Shape{Kind: yaml.MappingNode, Expected: "lines", Do: "write lines", SingleDocument: "one of it"}
 }
 
 func TestRoot(t *testing.T) {

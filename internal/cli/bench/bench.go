@@ -83,7 +83,7 @@ func newMetrics(p process) *cobra.Command {
 func newPresets(p process) *cobra.Command {
 	return &cobra.Command{
 		Use:   "presets [NAME]",
-		Short: "Print the presets, or one of them as a file for run",
+		Short: "Print the presets of run, or one as a file",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return fmt.Errorf("presets takes one name, got %q", args)

@@ -50,7 +50,7 @@ func newCompare(p process) *cobra.Command {
 	o := &compareOptions{loadFlags: newLoadFlags()}
 	cmd := &cobra.Command{
 		Use:               "compare --run A B | compare --run --aa A | compare A B",
-		Short:             "Compare the speed of two servers, workers or workloads, measured in turns",
+		Short:             "Compare the speed of two servers, workers or workloads, measured in turn",
 		Args:              o.sides,
 		ValidArgsFunction: cobra.FixedCompletions([]string{"embedded", "start:faktory="}, cobra.ShellCompDirectiveDefault),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -34,7 +34,7 @@ func newMerge(p process) *cobra.Command {
 	o := &mergeOptions{}
 	cmd := &cobra.Command{
 		Use:   "merge FILE...",
-		Short: "Add up the reports of segments, or the histograms of several runs",
+		Short: "Add up the reports of parts of a load, or the histograms of several runs",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("which files? Name one or more, as in fwpbench merge a.json b.json")

@@ -107,7 +107,7 @@ func restartFindings(t *testing.T, hook func(*fakes.Event)) (found []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		place := memnet.NewPlace()
-		server := fakes.NewServer(fakes.Config{Farewell: 200 * time.Millisecond, Hook: hook, Listen: place.Listen})
+		server := fakes.NewServer(fakes.Config{RefusalTime: 200 * time.Millisecond, Hook: hook, Listen: place.Listen})
 		defer server.Close()
 		config := load.Config{
 			Workload: plan.Workload{

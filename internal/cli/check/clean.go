@@ -22,7 +22,7 @@ func newClean(p process) *cobra.Command {
 	o := &testOptions{}
 	cmd := &cobra.Command{
 		Use:   "clean [RUN]",
-		Short: "Remove the jobs that runs of fwpcheck and fwpbench left on a server",
+		Short: "Remove jobs that fwpcheck and fwpbench left on a server",
 		Args: func(_ *cobra.Command, args []string) error {
 			return refuse(len(args) > 1, fmt.Sprintf("clean takes one run, got %q", args))
 		},

@@ -36,7 +36,7 @@ func newCompare(p process) *cobra.Command {
 	o := &compareOptions{}
 	cmd := &cobra.Command{
 		Use:   "compare [A B | REPORT REPORT...]",
-		Short: "Compare two servers with the same generated commands, or the reports of several runs",
+		Short: "Compare two servers under the same generated commands, or several reports",
 		Args:  o.checkArguments,
 		RunE: func(cmd *cobra.Command, urls []string) error {
 			if areFiles(urls) {

@@ -382,9 +382,9 @@ func TestServersOfAnUpgradeDiffer(t *testing.T) {
 			t.Parallel()
 			last := appearance{}
 			test.before.isKnown, test.after.isKnown = true, true
-			_, err := last.next(&upgrade.Site{}, test.before)
+			_, err := last.next(&upgrade.RunningServer{}, test.before)
 			require.NoError(t, err, "the first server need not be told from another one")
-			site, err := last.next(&upgrade.Site{}, test.after)
+			site, err := last.next(&upgrade.RunningServer{}, test.after)
 			assert.Equal(t, test.want, site.Differences)
 			_, isUnseen := errors.AsType[*target.UnseenError](err)
 			assert.Equal(t, test.want == nil, isUnseen)

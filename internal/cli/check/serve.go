@@ -51,7 +51,7 @@ func newServe(p process) *cobra.Command {
 	o := &serveOptions{}
 	cmd := &cobra.Command{
 		Use:               "serve [flags] [FILE]",
-		Short:             "Run a test double of a server for workers and producers, with control over HTTP",
+		Short:             "Run a test double of a server for workers and producers, controlled over HTTP",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeScripts,
 		RunE:              func(cmd *cobra.Command, args []string) error { return p.serve(cmd.Context(), o, args) },

@@ -32,7 +32,7 @@ func newShrink(p process) *cobra.Command {
 	o := &shrinkOptions{}
 	cmd := &cobra.Command{
 		Use:   "shrink FILE",
-		Short: "Shorten a script as long as it still shows its finding",
+		Short: "Shorten a script while it still shows its finding",
 		Args: func(_ *cobra.Command, args []string) error {
 			return refuse(len(args) != 1,
 				fmt.Sprintf("give one script, the one with the finding: got %d files", len(args)))

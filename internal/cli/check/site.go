@@ -137,7 +137,7 @@ func describe(s *site.Site, protocol *registry.Entry) error {
 	byClause := checksByClause(checks)
 	for _, c := range protocol.Clauses() {
 		s.Clauses = append(s.Clauses, site.Clause{
-			ID: c.ID, Level: string(c.Level), Binds: spellOut(c.Party, parties), Statement: c.Statement,
+			ID: c.ID, Level: string(c.Level), Party: spellOut(c.Party, parties), Statement: c.Statement,
 			Page: explainClause(c, byClause[c.ID]),
 		})
 	}

@@ -29,7 +29,7 @@ type upgradeOptions struct {
 	url, step  string
 	stop       shared.OneOf
 	noRollback bool
-	plan       upgrade.Plan
+	plan       upgrade.Filling
 	history    string // the file for it
 }
 
@@ -175,7 +175,7 @@ func (p process) upgrade(ctx context.Context, o *upgradeOptions) error {
 	defer end()
 	mode := stops[o.stop.String()]
 	trial := &upgrade.Run{
-		Stages: stages, Plan: o.plan, StopMode: mode.words, IsKilled: mode.isKill, Log: p.Logf,
+		Stages: stages, Filling: o.plan, StopMode: mode.words, IsKilled: mode.isKill, Log: p.Logf,
 		RollsBack: !o.noRollback && o.url == "", Timeout: o.timeout, Patience: o.patience,
 	}
 	start := time.Now()

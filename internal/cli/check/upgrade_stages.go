@@ -26,7 +26,7 @@ func (p process) fill(ctx context.Context, o *upgradeOptions) error {
 	if len(o.reportFlags.Outputs) != 1 {
 		return errors.New("upgrade fill writes the jobs to one file: give it with -o FILE")
 	}
-	return p.visitServer(ctx, o, func(ctx context.Context, entry *registry.Entry, s *upgrade.Site) error {
+	return p.visitServer(ctx, o, func(ctx context.Context, entry *registry.Entry, s *upgrade.RunningServer) error {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		isBroken := false
@@ -63,7 +63,7 @@ func (p process) account(ctx context.Context, o *upgradeOptions, file string) er
 	if err != nil {
 		return err
 	}
-	return p.visitServer(ctx, o, func(ctx context.Context, entry *registry.Entry, s *upgrade.Site) error {
+	return p.visitServer(ctx, o, func(ctx context.Context, entry *registry.Entry, s *upgrade.RunningServer) error {
 		start := time.Now()
 		return o.report(ctx, p, entry, upgrade.AccountFor(ctx, s, jobs), expected, start)
 	})
@@ -71,7 +71,7 @@ func (p process) account(ctx context.Context, o *upgradeOptions, file string) er
 
 // visitServer does something with the server of --url.
 func (p process) visitServer(
-	ctx context.Context, o *upgradeOptions, do func(context.Context, *registry.Entry, *upgrade.Site) error,
+	ctx context.Context, o *upgradeOptions, do func(context.Context, *registry.Entry, *upgrade.RunningServer) error,
 ) error {
 	entry, err := o.peer()
 	err = cmp.Or(err, refuse(o.url == "", "name the server with --url"),
@@ -89,8 +89,8 @@ func (p process) visitServer(
 	if _, err := at.Identify(ctx, o.timeout); err != nil {
 		return err
 	}
-	return do(ctx, entry, &upgrade.Site{
-		Target: at.Server, Password: at.Password, Plan: o.plan, Step: 1, ReadyTime: time.Now(), Timeout: o.timeout,
+	return do(ctx, entry, &upgrade.RunningServer{
+		Target: at.Server, Password: at.Password, Filling: o.plan, Step: 1, ReadyTime: time.Now(), Timeout: o.timeout,
 		Patience: o.patience, History: history.NewRecorder(),
 	})
 }
@@ -123,7 +123,7 @@ func (o *upgradeOptions) stagesByCommand(p *process) (all []upgrade.Stage, end f
 		all = append(all, upgrade.Stage{
 			Name: target.RedactCommand(command),
 			Stop: func(ctx context.Context) error { return server.Server.Stop(ctx, action) },
-			Start: func(ctx context.Context) (site upgrade.Site, err error) {
+			Start: func(ctx context.Context) (site upgrade.RunningServer, err error) {
 				if server == nil {
 					server, err = at.Start(ctx, password, o.timeout)
 				} else {
@@ -132,7 +132,7 @@ func (o *upgradeOptions) stagesByCommand(p *process) (all []upgrade.Stage, end f
 				if err != nil {
 					return site, err
 				}
-				site = upgrade.Site{Target: &server.Server, Password: password, IsAlone: true}
+				site = upgrade.RunningServer{Target: &server.Server, Password: password, IsAlone: true}
 				return last.next(&site, observe(ctx, at, &server.Server, password, o.timeout))
 			},
 		})
@@ -156,14 +156,14 @@ func (o *upgradeOptions) stagesByURL(p *process) ([]upgrade.Stage, func(), error
 	}
 	p.Secrets = at.Secrets
 	last, patience := appearance{}, time.Duration(0) // it is there, and after the step it need not be there at once
-	start := func(ctx context.Context) (upgrade.Site, error) {
+	start := func(ctx context.Context) (upgrade.RunningServer, error) {
 		for deadline := time.Now().Add(patience); ; time.Sleep(time.Second) {
 			_, err := at.Identify(ctx, o.timeout)
 			if err != nil && ctx.Err() == nil && time.Now().Before(deadline) {
 				continue
 			}
 			patience = o.patience
-			site := upgrade.Site{Target: at.Server, Password: at.Password}
+			site := upgrade.RunningServer{Target: at.Server, Password: at.Password}
 			if err != nil {
 				return site, err
 			}
@@ -197,12 +197,12 @@ func (o *upgradeOptions) embeddedStages(entry *registry.Entry) ([]upgrade.Stage,
 	}
 	var server *registry.Server
 	stop := func(context.Context) error { server.Close(); return nil }
-	start := func(context.Context) (upgrade.Site, error) {
+	start := func(context.Context) (upgrade.RunningServer, error) {
 		s, err := entry.Start(registry.Config{Dir: dir, Bugs: bugs, Variation: variation})
 		if err != nil {
-			return upgrade.Site{}, err
+			return upgrade.RunningServer{}, err
 		}
-		site := upgrade.Site{Target: s.Target, IsAlone: true}
+		site := upgrade.RunningServer{Target: s.Target, IsAlone: true}
 		if server != nil {
 			site.Differences = []string{"its start in this process"}
 		}
@@ -240,7 +240,7 @@ func observe(
 
 // next makes a later appearance the last one, and completes the site of its server. The error is a
 // [target.UnseenError] if it cannot be told from the one before: then it is not known which of them serves.
-func (a *appearance) next(site *upgrade.Site, later appearance) (upgrade.Site, error) {
+func (a *appearance) next(site *upgrade.RunningServer, later appearance) (upgrade.RunningServer, error) {
 	earlier := *a
 	*a, site.Name = later, later.name
 	if !earlier.isKnown {

@@ -43,7 +43,7 @@ type clientOptions struct {
 func newWorker(p process) *cobra.Command {
 	return newClientCheck(p, &clientOptions{}, &cobra.Command{
 		Use:   "worker [flags] -- COMMAND [ARG...]",
-		Short: "Test a worker library in the situations that the specification describes",
+		Short: "Test a worker library, in the situations of the specification",
 	})
 }
 
@@ -51,7 +51,7 @@ func newWorker(p process) *cobra.Command {
 func newClient(p process) *cobra.Command {
 	return newClientCheck(p, &clientOptions{isProducer: true}, &cobra.Command{
 		Use:   "client [flags] -- COMMAND [ARG...]",
-		Short: "Test a client library that pushes jobs in the situations that the specification describes",
+		Short: "Test a library that pushes jobs, in the situations of the specification",
 	})
 }
 
@@ -280,7 +280,7 @@ func (o *clientOptions) setSoftware(words []string) error {
 func (o *clientOptions) clientRunner(picks selection, command string) *run.Runner {
 	return &run.Runner{
 		Protocol: o.entry.Suite,
-		Servers:  []run.Server{{Target: fwpsituations.Target{}}}, Checks: picks.in, Omissions: picks.out,
+		Servers:  []run.Server{{Target: fwpsituations.NoServer{}}}, Checks: picks.in, Omissions: picks.out,
 		Parties: o.parties(), Parallel: o.parallel, Seed: o.seed, Repeat: o.repeat, FailFast: o.failFast,
 		Reproduce: o.reproduceClient(command),
 	}

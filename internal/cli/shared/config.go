@@ -111,7 +111,7 @@ type config struct {
 func (c *config) read(source []byte) {
 	root := c.problems.Root(source, baseyaml.Shape{
 		Kind: yaml.MappingNode, Expected: "lines such as url: tcp://localhost:7419",
-		Do: "write a key, a colon and a value in each line", Single: "one mapping of keys to values",
+		Do: "write a key, a colon and a value in each line", SingleDocument: "one mapping of keys to values",
 	})
 	if root == nil {
 		return

@@ -135,7 +135,7 @@ func condition(d disrupt.Disruption) proxy.Condition {
 	if d.Action == target.Slow {
 		return proxy.Condition{Delay: d.Link.Delay, Jitter: d.Link.Jitter, Rate: d.Link.Rate, Segment: d.Link.Segment}
 	}
-	switch d.Cut {
+	switch d.Direction {
 	case disrupt.ToServer:
 		return proxy.Condition{HeldSides: []proxy.Side{proxy.Client}}
 	case disrupt.ToClients:

@@ -36,7 +36,7 @@ func NewInit(p Process) *cobra.Command {
 	o := &initOptions{ci: NewOneOf("none", "github", "gitlab", "jenkins")}
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "Write the files for `fwpcheck run` in this folder, here and in CI",
+		Short: "Write the files for `fwpcheck run` here and in CI",
 		Long: "init writes " + configName + ", with which `fwpcheck run` needs no flags in this folder, an empty list of\n" +
 			"known findings, fwpcheck.expect, and the file of a CI service. A file that exists stays, and none is\n" +
 			"written then, unless --force is given.",

@@ -214,7 +214,7 @@ func (p *pool) clientRunner(ctx context.Context, checks []conformance.Check) (*r
 	}
 	return &run.Runner{
 		Protocol: p.fixture.peer().Suite, Parties: p.fixture.Client.Parties,
-		Servers: []run.Server{{Target: fwpsituations.Target{}}},
+		Servers: []run.Server{{Target: fwpsituations.NoServer{}}},
 		Checks:  slices.DeleteFunc(h.Checks(), func(c conformance.Check) bool { return !ids[c.Describe().ID] }),
 		Virtual: p.fixture.Network != nil,
 	}, nil

@@ -288,7 +288,7 @@ func (m *mortal) hook(e *fakes.Event) {
 	case isDead && e.Point == fakes.Accepted:
 		e.Skip = !m.greets
 	case isDead && e.Point == fakes.Ran && (!m.greets || e.Command.Verb != fwp.HELLO):
-		e.Reply, e.Close, e.Reset = fwp.Reply{}, true, true
+		e.Reply, e.Close, e.ResetsConn = fwp.Reply{}, true, true
 	}
 }
 
@@ -372,7 +372,7 @@ func TestStalling(t *testing.T) {
 func stall(greets bool) func(*fakes.Event) {
 	return func(e *fakes.Event) {
 		if e.Point == fakes.Writing && (!greets || e.Conn.Commands > 1) {
-			e.Chunk, e.Pause = (len(e.Bytes)+1)/2, 5*time.Second
+			e.Chunk, e.ChunkPause = (len(e.Bytes)+1)/2, 5*time.Second
 		}
 	}
 }

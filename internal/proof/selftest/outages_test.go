@@ -153,7 +153,7 @@ func likeFaktory(t *testing.T, departure, check string) (report *reports.Report)
 		checks, _, err := conformance.Selection{Protocol: fixture.Entry.Suite, Checks: []string{check}}.Apply(h.Checks())
 		require.NoError(t, err)
 		report = (&run.Runner{
-			Protocol: fixture.Entry.Suite, Servers: []run.Server{{Target: fwpsituations.Target{}}}, Checks: checks,
+			Protocol: fixture.Entry.Suite, Servers: []run.Server{{Target: fwpsituations.NoServer{}}}, Checks: checks,
 			Parties: fixture.Client.Parties, Virtual: true,
 		}).Run(t.Context())
 	})

@@ -145,7 +145,7 @@ func TestAProducerThatReadsAllFirst(t *testing.T) {
 		}.Apply(h.Checks())
 		require.NoError(t, err)
 		report = (&run.Runner{
-			Protocol: fixture.Entry.Suite, Servers: []run.Server{{Target: fwpsituations.Target{}}}, Checks: checks,
+			Protocol: fixture.Entry.Suite, Servers: []run.Server{{Target: fwpsituations.NoServer{}}}, Checks: checks,
 			Parties: fixture.Client.Parties, Virtual: true,
 		}).Run(t.Context())
 	})

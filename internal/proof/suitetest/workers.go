@@ -51,7 +51,7 @@ func PlayWorker(
 		checks, _, selectErr := conformance.Selection{Protocol: side.Protocol, Checks: ids}.Apply(h.Checks())
 		require.NoError(t, selectErr)
 		r := &run.Runner{
-			Protocol: side.Protocol, Servers: []run.Server{{Target: fwpsituations.Target{}}}, Checks: checks,
+			Protocol: side.Protocol, Servers: []run.Server{{Target: fwpsituations.NoServer{}}}, Checks: checks,
 			Parties: []string{"C", "K"}, Virtual: true,
 		}
 		report = r.Run(t.Context())

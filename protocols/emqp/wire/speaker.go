@@ -120,7 +120,7 @@ func (s *speaker) ping(out []byte) []byte {
 func (s *speaker) Push(out []byte, job *plan.Push) []byte {
 	s.op = measure.Push
 	out = s.begin(out, emqp.REQUEST, false)
-	s.text = job.Jobs.AppendQueue(s.text[:0], job.K)
+	s.text = job.Jobs.AppendQueue(s.text[:0], job.Number)
 	out = zmtp.AppendFrame(out, zmtp.More, s.text)
 	headers := ""
 	if s.requests {

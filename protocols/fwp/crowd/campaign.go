@@ -108,17 +108,17 @@ func (c *Campaign) loadProgress(r *explore.Result) func(explore.Progress) {
 // divide returns both parts. The load gets a quarter of the time and of the findings, and half of the steps: only
 // there every third command pushes a job, which a bug of one job in thousands needs. An exploration that waits for
 // reservations and retries keeps three quarters of those, too.
-func (c *Campaign) divide() (explore.Explorer, *Load) {
+func (c *Campaign) divide() (explore.Explorer, *Crowd) {
 	first := c.Explorer
 	if c.Workers == 0 {
-		return first, &Load{}
+		return first, &Crowd{}
 	}
 	const part = 4
 	steps := 2
 	if first.Longest > 0 {
 		steps = part
 	}
-	second := &Load{Explorer: first, Workers: c.Workers, Observers: 1, OnHistory: c.OnHistory}
+	second := &Crowd{Explorer: first, Workers: c.Workers, Observers: 1, OnHistory: c.OnHistory}
 	second.Explorer.Watch, second.Explorer.Found = nil, nil
 	second.Explorer.Steps = first.Steps / steps
 	first.Steps -= second.Explorer.Steps

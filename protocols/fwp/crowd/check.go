@@ -39,7 +39,7 @@ func Check() conformance.Property {
 var errNoServer = errors.New("there is no second server")
 
 func check(ctx context.Context, setup conformance.Setup) conformance.Evidence {
-	l := &Load{Workers: workers, Producers: producers, Explorer: explore.Explorer{
+	l := &Crowd{Workers: workers, Producers: producers, Explorer: explore.Explorer{
 		Alphabet: moves.New(), Target: setup.Target, Password: setup.Password, Seed: setup.Seed, Steps: commands,
 		Timeout: setup.Timeout, Patience: setup.Patience, Slack: machine.Allowance,
 		Findings: maxFindings, Unshrunk: true, Shrinking: shrinkTime - time.Second,

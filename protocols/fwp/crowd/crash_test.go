@@ -54,7 +54,7 @@ func racyServer() fakes.Config {
 // that shows it to others.
 func TestARaceIsFound(t *testing.T) {
 	t.Parallel()
-	runLoad(t, racyServer, crowd.Load{Observers: 1}, func(t *testing.T, r *crowd.Result) {
+	runLoad(t, racyServer, crowd.Crowd{Observers: 1}, func(t *testing.T, r *crowd.Result) {
 		require.NotEmpty(t, r.Findings)
 		f := r.Findings[0]
 		t.Log(f.Detail)
@@ -79,7 +79,7 @@ func TestACrashedServerIsRestarted(t *testing.T) {
 	t.Parallel()
 	withServer(t, racyServer, func(t *testing.T, e explore.Explorer, _ *fixture) {
 		e.StartTarget, e.Restarts = nil, true
-		l := crowd.Load{Observers: 1, Explorer: e}
+		l := crowd.Crowd{Observers: 1, Explorer: e}
 		r := l.Run(t.Context())
 		require.NotEmpty(t, r.Findings)
 		assert.True(t, r.Findings[0].Crash)
@@ -93,7 +93,7 @@ func TestACrashedServerIsRestarted(t *testing.T) {
 
 func TestWhyThereIsNoScript(t *testing.T) {
 	t.Parallel()
-	load := crowd.Load{Observers: 1, Explorer: explore.Explorer{Unshrunk: true}}
+	load := crowd.Crowd{Observers: 1, Explorer: explore.Explorer{Unshrunk: true}}
 	runLoad(t, racyServer, load, func(t *testing.T, r *crowd.Result) {
 		require.NotEmpty(t, r.Findings)
 		assert.Empty(t, r.Findings[0].Script)
@@ -115,7 +115,7 @@ func TestTheEndOfAForwarder(t *testing.T) {
 		withServer(t, serverWith("", ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
 			f := &test.forwarder
 			f.Server, e.StartTarget, e.Target = e.Target.Dial, nil, f
-			l := crowd.Load{Explorer: e}
+			l := crowd.Crowd{Explorer: e}
 			r := l.Run(t.Context())
 			assert.True(t, f.HasEnded(), name)
 			assert.Contains(t, r.ForwarderLoss, test.loss, name)

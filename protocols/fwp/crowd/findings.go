@@ -19,7 +19,7 @@ import (
 const RuleHistory = "history"
 
 // report adds the findings of a load, one for each clause. gone: the server serves no more at the end.
-func (l *Load) report(ctx context.Context, r *Result, done *load.Result, isGone bool) {
+func (l *Crowd) report(ctx context.Context, r *Result, done *load.Result, isGone bool) {
 	findings := done.Examination.Findings
 	var all []explore.Finding
 	if isGone && r.ForwarderLoss == "" {
@@ -60,7 +60,7 @@ func (l *Load) report(ctx context.Context, r *Result, done *load.Result, isGone 
 
 // lawFindings returns what the law found in the conversations. What follows a departure may follow from it, but for the
 // values of a message.
-func (l *Load) lawFindings(r *Result, hasDeparted bool) (all []explore.Finding) {
+func (l *Crowd) lawFindings(r *Result, hasDeparted bool) (all []explore.Finding) {
 	for _, v := range r.Law {
 		if !l.ExcludesLaw && (v.IsAboutValue || !hasDeparted) {
 			all = append(all, explore.Finding{
@@ -72,7 +72,7 @@ func (l *Load) lawFindings(r *Result, hasDeparted bool) (all []explore.Finding) 
 }
 
 // isKindKnown reports whether a finding of a history is of a kind that was reproduced already.
-func (l *Load) isKindKnown(f explore.Finding) bool {
+func (l *Crowd) isKindKnown(f explore.Finding) bool {
 	rule := moves.RuleOf(f.Clause)
 	return f.Rule == RuleHistory && rule != "" &&
 		slices.ContainsFunc(l.ReproducedClauses, func(clause string) bool { return moves.RuleOf(clause) == rule })
@@ -82,7 +82,7 @@ func (l *Load) isKindKnown(f explore.Finding) bool {
 var rules = map[results.FindingKind]string{results.FindingReply: "foreign", results.FindingGrammar: explore.RuleGrammar}
 
 // add adds a finding that e shrinks, unless its clause is reported already or there are enough.
-func (l *Load) add(ctx context.Context, e *explore.Explorer, r *Result, f explore.Finding) {
+func (l *Crowd) add(ctx context.Context, e *explore.Explorer, r *Result, f explore.Finding) {
 	reported := slices.Clone(l.ReportedClauses)
 	for _, o := range r.Findings {
 		reported = append(reported, o.Clause)

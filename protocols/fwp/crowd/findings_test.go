@@ -11,7 +11,7 @@ import (
 
 func TestKnownKinds(t *testing.T) {
 	t.Parallel()
-	l := Load{ReportedClauses: []string{"FWP-PUSH-04", "FWP-STATE-05"}, ReproducedClauses: []string{"FWP-STATE-05"}}
+	l := Crowd{ReportedClauses: []string{"FWP-PUSH-04", "FWP-STATE-05"}, ReproducedClauses: []string{"FWP-STATE-05"}}
 	ofHistory := func(clause string) explore.Finding {
 		return explore.Finding{Finding: conformance.Finding{Clause: clause}, Rule: RuleHistory}
 	}

@@ -75,7 +75,7 @@ func withServer(t *testing.T, config func() fakes.Config, run func(t *testing.T,
 }
 
 // runLoad runs a load in virtual time.
-func runLoad(t *testing.T, config func() fakes.Config, l crowd.Load, look func(t *testing.T, r *crowd.Result)) {
+func runLoad(t *testing.T, config func() fakes.Config, l crowd.Crowd, look func(t *testing.T, r *crowd.Result)) {
 	t.Helper()
 	withServer(t, config, func(t *testing.T, e explore.Explorer, _ *fixture) {
 		limits := l.Explorer

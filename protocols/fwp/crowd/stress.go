@@ -21,9 +21,9 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// Load is a load of producers and workers that close their connections now and then, in any phase that leaves no job
+// Crowd is a load of producers and workers that close their connections now and then, in any phase that leaves no job
 // reserved, and connect again. Explorer.Target must be set; the zero value of everything else works.
-type Load struct {
+type Crowd struct {
 	// Explorer is where, for how long, and how findings are shrunk. Steps counts commands,
 	// three for each job: 900 if it and Time are zero. Time is that of everything but
 	// shrinking, see explore.Divide.
@@ -68,7 +68,7 @@ const (
 
 // Run blocks until the load is over and its findings are shrunk. When ctx is done, the
 // history until then is evaluated, and nothing is shrunk.
-func (l *Load) Run(ctx context.Context) *Result {
+func (l *Crowd) Run(ctx context.Context) *Result {
 	l.fill()
 	e := &l.Explorer
 	budget := explore.Divide(e.Time)
@@ -108,7 +108,7 @@ func (l *Load) Run(ctx context.Context) *Result {
 // dial returns what opens the connections of the load, which the law judges. The load dials under a context of its own,
 // so a shortage of this machine is noticed here in ctx: clients that could not be opened would be missing without a
 // word.
-func (l *Load) dial(ctx context.Context) func(context.Context) (net.Conn, error) {
+func (l *Crowd) dial(ctx context.Context) func(context.Context) (net.Conn, error) {
 	return func(dialing context.Context) (net.Conn, error) {
 		nc, err := l.Explorer.Target.Dial(dialing)
 		if err != nil {
@@ -119,7 +119,7 @@ func (l *Load) dial(ctx context.Context) func(context.Context) (net.Conn, error)
 }
 
 // isGone reports whether the server serves no more, of the load as far as is known, or a forwarder before it has ended.
-func (l *Load) isGone(ctx context.Context, r *Result, budget explore.Budget, opened results.Connections) bool {
+func (l *Crowd) isGone(ctx context.Context, r *Result, budget explore.Budget, opened results.Connections) bool {
 	hasEnded, isRefusing := l.checkServing(ctx, budget)
 	hasNoConn := opened.Opened == 0
 	if isRefusing = isRefusing || hasNoConn && opened.Refusal != ""; hasEnded || isRefusing {
@@ -131,7 +131,7 @@ func (l *Load) isGone(ctx context.Context, r *Result, budget explore.Budget, ope
 
 // checkServing reports whether the server serves no more, as far as that can be seen in the time for everything, or
 // else whether it refuses connections when the time is over.
-func (l *Load) checkServing(ctx context.Context, budget explore.Budget) (hasEnded, isRefusing bool) {
+func (l *Crowd) checkServing(ctx context.Context, budget explore.Budget) (hasEnded, isRefusing bool) {
 	limited, cancel := explore.Until(ctx, budget.End)
 	defer cancel()
 	if limited.Err() != nil {
@@ -141,7 +141,7 @@ func (l *Load) checkServing(ctx context.Context, budget explore.Budget) (hasEnde
 	return !isServing && limited.Err() == nil, isRefusing
 }
 
-func (l *Load) fill() {
+func (l *Crowd) fill() {
 	e := &l.Explorer
 	switch {
 	case e.Steps == 0 && e.Time > 0:
@@ -163,7 +163,7 @@ var historyOps = []measure.Op{
 }
 
 // watch returns what reports the progress of the load, nil if no one wants it.
-func (l *Load) watch() func(load.Moment) {
+func (l *Crowd) watch() func(load.Moment) {
 	if l.Explorer.Progress == nil {
 		return nil
 	}
@@ -182,7 +182,7 @@ func (l *Load) watch() func(load.Moment) {
 // workload returns the load. Its rate keeps queues short, so that a job which is delivered
 // twice is delivered while it is held. Where there is a budget, half of the time for it is
 // for the drain.
-func (l *Load) workload(b explore.Budget) plan.Workload {
+func (l *Crowd) workload(b explore.Budget) plan.Workload {
 	const ms = time.Millisecond
 	duration, drain := time.Duration(0), drainLimit
 	if !b.Explore.IsZero() {

@@ -25,7 +25,7 @@ import (
 
 func TestARightServer(t *testing.T) {
 	t.Parallel()
-	runLoad(t, serverWith("", ""), crowd.Load{Observers: 1}, func(t *testing.T, r *crowd.Result) {
+	runLoad(t, serverWith("", ""), crowd.Crowd{Observers: 1}, func(t *testing.T, r *crowd.Result) {
 		assert.Empty(t, r.Findings)
 		assert.Empty(t, r.UnaccountedJobs)
 		assert.True(t, r.IsServed && r.History.Drained && !r.IsDead)
@@ -63,7 +63,7 @@ func TestAShortageIsNoticed(t *testing.T) {
 		e.Target, e.Steps = target, 300
 		ctx, release := machine.Watch(t.Context())
 		defer release()
-		r := (&crowd.Load{Explorer: e}).Run(ctx)
+		r := (&crowd.Crowd{Explorer: e}).Run(ctx)
 		assert.Empty(t, r.Findings)
 		assert.False(t, r.IsDead)
 		assert.Contains(t, machine.Cause(ctx), "out of file descriptors")
@@ -78,7 +78,7 @@ func TestVariationsAreNotBlamed(t *testing.T) {
 		}
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			l := crowd.Load{Observers: 1, Explorer: explore.Explorer{Steps: 300, Unshrunk: true}}
+			l := crowd.Crowd{Observers: 1, Explorer: explore.Explorer{Steps: 300, Unshrunk: true}}
 			runLoad(t, serverWith("", v.Name), l, func(t *testing.T, r *crowd.Result) {
 				assert.Empty(t, r.Findings)
 			})
@@ -94,7 +94,7 @@ func TestBugsAreFound(t *testing.T) {
 	for _, name := range golden.Sample(names[:2], names) { // the third takes ten times as long as both
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := crowd.Load{Explorer: explore.Explorer{Steps: 1800, Findings: 5}}
+			l := crowd.Crowd{Explorer: explore.Explorer{Steps: 1800, Findings: 5}}
 			runLoad(t, serverWith(name, ""), l, func(t *testing.T, r *crowd.Result) {
 				declared := bugNamed(t, name).Clauses
 				for _, f := range r.Findings {
@@ -127,14 +127,14 @@ func TestTheLawJudgesALoad(t *testing.T) {
 				golden.NotRacing(t)
 			}
 			declared := bugNamed(t, bug).Clauses
-			l := crowd.Load{ExcludesLaw: true, Explorer: explore.Explorer{Steps: 300, Unshrunk: true}}
+			l := crowd.Crowd{ExcludesLaw: true, Explorer: explore.Explorer{Steps: 300, Unshrunk: true}}
 			runLoad(t, serverWith(bug, ""), l, func(t *testing.T, r *crowd.Result) {
 				assert.Empty(t, r.Findings)
 				require.NotEmpty(t, r.Law)
 				assert.Equal(t, rule, r.Law[0].Rule)
 				assert.Contains(t, declared, r.Law[0].Clause)
 			})
-			l = crowd.Load{Explorer: explore.Explorer{Steps: 300, Findings: 5}}
+			l = crowd.Crowd{Explorer: explore.Explorer{Steps: 300, Findings: 5}}
 			runLoad(t, serverWith(bug, ""), l, func(t *testing.T, r *crowd.Result) {
 				require.Len(t, r.Findings, 1)
 				assert.Equal(t, rule, r.Findings[0].Rule)
@@ -148,7 +148,7 @@ func TestTheLawJudgesALoad(t *testing.T) {
 // TestTheLawStaysBehindAHistory: what follows from a job that comes twice is not told of the conversations too.
 func TestTheLawStaysBehindAHistory(t *testing.T) {
 	t.Parallel()
-	l := crowd.Load{Explorer: explore.Explorer{Steps: 300, Findings: 5, Unshrunk: true}}
+	l := crowd.Crowd{Explorer: explore.Explorer{Steps: 300, Findings: 5, Unshrunk: true}}
 	runLoad(t, serverWith("delivered-twice", ""), l, func(t *testing.T, r *crowd.Result) {
 		assert.NotEmpty(t, r.Law)
 		for _, f := range r.Findings {

@@ -113,7 +113,7 @@ func TestTheLawOfAServerThatEnds(t *testing.T) {
 		var names []string
 		synctest.Test(t, func(t *testing.T) {
 			behind, front := memnet.NewPlace(), memnet.NewPlace()
-			s := fakes.NewServer(fakes.Config{Hook: test.hook, Farewell: time.Second, Listen: behind.Listen})
+			s := fakes.NewServer(fakes.Config{Hook: test.hook, RefusalTime: time.Second, Listen: behind.Listen})
 			defer s.Close()
 			r := New(Config{
 				Law: moves.Law(), Dial: behind.Dial, OnBreach: func(b clientrules.Breach) { names = append(names, b.Name) },

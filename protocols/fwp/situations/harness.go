@@ -140,15 +140,15 @@ func (c check) Play(ctx context.Context, playSetup conformance.Setup) conformanc
 	return t.evidence()
 }
 
-// Target is what a run.Runner needs in place of a server: it has no connections of its own.
-type Target struct{}
+// NoServer is what a run.Runner needs in place of a server: it has no connections of its own.
+type NoServer struct{}
 
 // Dial fails.
-func (Target) Dial(context.Context) (net.Conn, error) {
+func (NoServer) Dial(context.Context) (net.Conn, error) {
 	return nil, errors.New("the target is a client")
 }
 
-var _ play.Target = Target{}
+var _ play.Target = NoServer{}
 
 // NoClientError reports that the program under test did not greet.
 type NoClientError struct {

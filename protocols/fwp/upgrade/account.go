@@ -33,13 +33,13 @@ type accountant struct {
 
 // account asks a server for all jobs, reports them, and tells what became of each. Jobs that are IsMissing are taken if
 // they come; those that should have come and did not are IsMissing afterwards. (Work unit state diagram)
-func account(ctx context.Context, site *Site, jobs *Inventory) (err error) {
+func account(ctx context.Context, site *RunningServer, jobs *Inventory) (err error) {
 	a := &accountant{last: map[string]int{}, filler: filler{
 		ctx: ctx, site: site, jobs: jobs, conn: 3, state: StateEnqueued, byID: map[string]*Job{},
 		isUnclear: map[string]bool{},
 	}}
 	watch := watchTime
-	if site.Plan.IsQuick {
+	if site.Filling.IsQuick {
 		watch = quickWatchTime
 	}
 	a.silence = site.ReadyTime.Add(watch)
@@ -87,7 +87,7 @@ func (a *accountant) reportHeld() error {
 	}
 	defer c.Leave()
 	for i, j := range jobs {
-		if err := a.reportOne(c, j, i%2 == 0 || a.site.Plan.IsQuick); err != nil {
+		if err := a.reportOne(c, j, i%2 == 0 || a.site.Filling.IsQuick); err != nil {
 			return err
 		}
 	}

@@ -23,7 +23,7 @@ import (
 // holds jobs.
 type filler struct {
 	ctx  context.Context //nolint:containedctx // of one fill or account
-	site *Site
+	site *RunningServer
 	jobs *Inventory
 	main *recordedConn
 	n    int // jobs that were made
@@ -128,8 +128,8 @@ func (c *controls) take(queue string) (bool, error) {
 
 // Fill brings a server jobs in all states, which are its inventory. It leaves connections of workers open until ctx is
 // done.
-func Fill(ctx context.Context, site *Site) (*Inventory, error) {
-	draw := rand.New(rand.NewPCG(site.Plan.Seed, uint64(site.Step)))
+func Fill(ctx context.Context, site *RunningServer) (*Inventory, error) {
+	draw := rand.New(rand.NewPCG(site.Filling.Seed, uint64(site.Step)))
 	k := &filler{ctx: ctx, site: site, isUnclear: map[string]bool{}, jobs: &Inventory{
 		Run: fmt.Sprintf("fwp%016x", draw.Uint64()), FillTime: time.Now(),
 	}}
@@ -138,7 +138,7 @@ func Fill(ctx context.Context, site *Site) (*Inventory, error) {
 		return nil, err
 	}
 	defer k.main.Leave()
-	all, err := k.control(contents(draw, site.Plan.ClassInterval))
+	all, err := k.control(contents(draw, site.Filling.ClassInterval))
 	if err != nil {
 		return nil, err
 	}
@@ -146,10 +146,10 @@ func Fill(ctx context.Context, site *Site) (*Inventory, error) {
 		return nil, errors.New("it accepts jobs, but delivers none of them")
 	}
 	for _, b := range batches {
-		if b.isSlow && site.Plan.IsQuick {
+		if b.isSlow && site.Filling.IsQuick {
 			continue
 		}
-		if err := k.pushBatch(&b, b.contents(all, site.Plan.LargeJobs)); err != nil {
+		if err := k.pushBatch(&b, b.contents(all, site.Filling.LargeJobs)); err != nil {
 			return nil, err
 		}
 	}

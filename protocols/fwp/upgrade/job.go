@@ -118,21 +118,21 @@ func Load(b []byte) (*Inventory, error) {
 	return &i, nil
 }
 
-// Plan is how a server is filled. Large must be positive.
-type Plan struct {
+// Filling is how a server is filled. Large must be positive.
+type Filling struct {
 	Seed          uint64
 	LargeJobs     int  // jobs in the large queue
 	ClassInterval int  // only one of so many classes of contents; 0: all
 	IsQuick       bool // leave out what has to be waited for: retries, reservations that end
 }
 
-// Site is a server that serves.
-type Site struct {
+// RunningServer is a server that serves.
+type RunningServer struct {
 	Name        string   // of its software and version, if it tells them
 	Differences []string // in what it differs from the server before it: "its process"; empty for the first one
 	Target      play.Target
 	Password    string
-	Plan        Plan
+	Filling     Filling
 	Step        int
 	ReadyTime   time.Time     // since when it serves
 	IsAlone     bool          // no other client uses it

@@ -17,7 +17,7 @@ type Stage struct {
 	Name string // for people: "faktory 1.9.0"
 	// Start has it serve on the data that are there, and returns where. It is an error if it cannot be told from the
 	// server before.
-	Start func(ctx context.Context) (Site, error)
+	Start func(ctx context.Context) (RunningServer, error)
 	// Stop ends it.
 	Stop func(ctx context.Context) error
 }
@@ -25,7 +25,7 @@ type Stage struct {
 // Run goes from server to server. Stages must be set.
 type Run struct {
 	Stages   []Stage
-	Plan     Plan
+	Filling  Filling
 	StopMode string // how they are stopped, for people
 	IsKilled bool   // they are not stopped in order
 	// RollsBack goes the same way back.
@@ -104,13 +104,13 @@ func (w *walk) walk(ctx context.Context) error {
 }
 
 // complete fills in what a site has of the run.
-func (w *walk) complete(s *Site, step int) {
-	s.Plan, s.Step, s.History, s.Timeout, s.Patience = w.Plan, step, w.recorder, w.Timeout, w.Patience
+func (w *walk) complete(s *RunningServer, step int) {
+	s.Filling, s.Step, s.History, s.Timeout, s.Patience = w.Filling, step, w.recorder, w.Timeout, w.Patience
 	s.ReadyTime = time.Now()
 }
 
 // step goes from a server to the next one.
-func (w *walk) step(ctx context.Context, s *Step, from Site, stop func(context.Context) error, to Stage) (Site, error) {
+func (w *walk) step(ctx context.Context, s *Step, from RunningServer, stop func(context.Context) error, to Stage) (RunningServer, error) {
 	n := s.number
 	w.Log("step %d: filling %s", n, s.From)
 	from.Step, from.Tell = n, func(f Fact) { w.tell(s, f) }
@@ -194,7 +194,7 @@ func (w *walk) tell(s *Step, f Fact) {
 }
 
 // AccountFor asks a server for the jobs of an inventory that was written down before.
-func AccountFor(ctx context.Context, site *Site, jobs *Inventory) *Result {
+func AccountFor(ctx context.Context, site *RunningServer, jobs *Inventory) *Result {
 	w := &walk{Run: &Run{}, result: Result{StopMode: "by others"}}
 	s := Step{number: site.Step, UpgradeStep: reports.UpgradeStep{From: "the server of the fill", To: "this one"}}
 	s.count(jobs.Jobs)

@@ -38,13 +38,13 @@ func stages(t *testing.T, configure ...func(*fakes.Config)) (all []upgrade.Stage
 	for i, c := range configure {
 		all = append(all, upgrade.Stage{
 			Name: []string{"old", "new", "newer"}[i], Stop: func(context.Context) error { server.Close(); return nil },
-			Start: func(context.Context) (upgrade.Site, error) {
+			Start: func(context.Context) (upgrade.RunningServer, error) {
 				place := memnet.NewPlace()
 				config := fakes.Config{Seed: 1, Dir: dir, Listen: place.Listen}
 				c(&config)
 				server = fakes.NewUnstarted(config)
 				err := server.TryStart()
-				return upgrade.Site{Target: place, IsAlone: true}, err
+				return upgrade.RunningServer{Target: place, IsAlone: true}, err
 			},
 		})
 	}
@@ -61,11 +61,11 @@ func runUpgrade(t *testing.T, r upgrade.Run, configure ...func(*fakes.Config)) (
 		}
 		r.Stages, r.StopMode = all, "in order"
 		r.Timeout, r.Patience, r.Log = 10*time.Second, cmp.Or(r.Patience, 150*time.Second), t.Logf
-		if r.Plan.LargeJobs == 0 {
-			r.Plan.LargeJobs = 40
+		if r.Filling.LargeJobs == 0 {
+			r.Filling.LargeJobs = 40
 		}
-		if r.Plan.ClassInterval == 0 {
-			r.Plan.ClassInterval = 60
+		if r.Filling.ClassInterval == 0 {
+			r.Filling.ClassInterval = 60
 		}
 		result = r.Do(t.Context())
 		require.NoError(t, result.Err)
@@ -95,7 +95,7 @@ func TestARestartKeepsEverything(t *testing.T) {
 	if golden.IsSlow() {
 		every = 1
 	}
-	r := runUpgrade(t, upgrade.Run{Plan: upgrade.Plan{ClassInterval: every, LargeJobs: 1000}, RollsBack: true}, noChange, noChange)
+	r := runUpgrade(t, upgrade.Run{Filling: upgrade.Filling{ClassInterval: every, LargeJobs: 1000}, RollsBack: true}, noChange, noChange)
 	require.Len(t, r.Steps, 2)
 	for _, s := range r.Steps {
 		for _, f := range s.Facts {
@@ -141,11 +141,11 @@ func TestBugsAreFound(t *testing.T) {
 		}
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
-			plan := upgrade.Plan{}
+			plan := upgrade.Filling{}
 			if f.Name == "keeps-500-jobs" {
 				plan.LargeJobs = 510
 			}
-			r := runUpgrade(t, upgrade.Run{Plan: plan}, noChange, func(c *fakes.Config) {
+			r := runUpgrade(t, upgrade.Run{Filling: plan}, noChange, func(c *fakes.Config) {
 				c.Restored = func(s *fakes.Snapshot) {
 					time.Sleep(10 * time.Second) // it is down
 					f.Hook()(s)
@@ -167,7 +167,7 @@ func TestBugsAreFound(t *testing.T) {
 func TestASlowServer(t *testing.T) {
 	t.Parallel()
 	for _, delays := range []int{6, 9} {
-		run := upgrade.Run{Plan: upgrade.Plan{IsQuick: true}, Patience: 30 * time.Second}
+		run := upgrade.Run{Filling: upgrade.Filling{IsQuick: true}, Patience: 30 * time.Second}
 		r := runUpgrade(t, run, noChange, func(c *fakes.Config) {
 			c.RetryDelay = func(int) time.Duration { return 49 * time.Second } // the longest one
 			remaining := delays
@@ -194,7 +194,7 @@ func TestVariationsAreNotBlamed(t *testing.T) {
 		}
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			r := runUpgrade(t, upgrade.Run{Plan: upgrade.Plan{ClassInterval: 97, LargeJobs: 40}}, v.Configure, v.Configure)
+			r := runUpgrade(t, upgrade.Run{Filling: upgrade.Filling{ClassInterval: 97, LargeJobs: 40}}, v.Configure, v.Configure)
 			for _, f := range r.Steps[0].Facts {
 				if !f.IsAllowed {
 					t.Errorf("%s %s %s: expected %s, got %s", f.State, f.Fate, f.Clause, f.Expected, f.Actual)
@@ -223,7 +223,7 @@ func TestAnUnreadableReply(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			run := upgrade.Run{Plan: upgrade.Plan{IsQuick: true}, Patience: 5 * time.Second}
+			run := upgrade.Run{Filling: upgrade.Filling{IsQuick: true}, Patience: 5 * time.Second}
 			r := runUpgrade(t, run, noChange, func(c *fakes.Config) {
 				n := 0
 				c.Hook = func(e *fakes.Event) {
@@ -254,7 +254,7 @@ func TestAnUnreadableReplyWhileFilling(t *testing.T) {
 	t.Parallel()
 	for _, verb := range []string{fwp.PUSH, fwp.FETCH, fwp.ACK, fwp.FAIL} {
 		n := 0
-		run := upgrade.Run{Plan: upgrade.Plan{IsQuick: true}, Patience: 5 * time.Second}
+		run := upgrade.Run{Filling: upgrade.Filling{IsQuick: true}, Patience: 5 * time.Second}
 		r := runUpgrade(t, run, func(c *fakes.Config) {
 			c.Hook = func(e *fakes.Event) {
 				if e.Point != fakes.Writing || e.Command.Verb != verb {
@@ -335,7 +335,7 @@ func TestATotalLoss(t *testing.T) {
 			}
 			configure := func(c *fakes.Config) { c.Restored = swap }
 			run := upgrade.Run{
-				Plan: upgrade.Plan{IsQuick: true}, Patience: 5 * time.Second, RollsBack: test.back, IsKilled: test.killed,
+				Filling: upgrade.Filling{IsQuick: true}, Patience: 5 * time.Second, RollsBack: test.back, IsKilled: test.killed,
 				Stages: []upgrade.Stage{{Name: "old"}, {Name: test.to}},
 			}
 			report := runUpgrade(t, run, configure, configure).Report(func(id string) (c conformance.Clause, ok bool) {

@@ -59,13 +59,13 @@ var commands = map[string]struct {
 }{
 	"PUSH": {func(s wire.Speaker, out []byte) []byte {
 		w := plan.Workload{Queues: plan.Queues{Number: 1}}
-		return s.Push(out, &plan.Push{Jobs: w.Jobs("r", 1), K: 10, Producer: 2, Intended: 9})
+		return s.Push(out, &plan.Push{Jobs: w.Jobs("r", 1), Number: 10, Producer: 2, Intended: 9})
 	}, `PUSH {"jid":"fwpbench-r-0000000a","jobtype":"fwpbench","queue":"fwpbench-r-0","reserve_for":1800,` +
 		`"retry":25,"args":["r",2,10,9,""]}`, okReply, wire.Event{}},
 	"PUSHB": {func(s wire.Speaker, out []byte) []byte {
 		w := plan.Workload{Queues: plan.Queues{Number: 1}, JobTypes: []string{"t"}}
 		jobs := w.Jobs("r", 1)
-		all := []plan.Push{{Jobs: jobs, K: 10, Producer: 2}, {Jobs: jobs, K: 11, Producer: 2, Intended: 9}}
+		all := []plan.Push{{Jobs: jobs, Number: 10, Producer: 2}, {Jobs: jobs, Number: 11, Producer: 2, Intended: 9}}
 		return s.(wire.Batcher).PushAll(out, all)
 	}, `PUSHB [{"jid":"fwpbench-r-0000000a","jobtype":"t","queue":"fwpbench-r-0","reserve_for":1800,` +
 		`"retry":25,"args":["r",2,10,0,""]},{"jid":"fwpbench-r-0000000b","jobtype":"t","queue":"fwpbench-r-0",` +
@@ -236,7 +236,7 @@ func TestLimits(t *testing.T) {
 	require.NoError(t, err)
 
 	w := plan.Workload{Queues: plan.Queues{Number: 1}, Payload: plan.Constant(1 << 20)}
-	s.Push(nil, &plan.Push{Jobs: w.Jobs("r", 1), K: 1})
+	s.Push(nil, &plan.Push{Jobs: w.Jobs("r", 1), Number: 1})
 	_, _, err = hear(s, "-"+strings.Repeat("x", 5<<20)+"\r\n")
 	require.NoError(t, err, "a server may send back what it got")
 }

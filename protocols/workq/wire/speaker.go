@@ -88,8 +88,8 @@ func (s *speaker) ask(out []byte, op measure.Op) []byte {
 // Push appends add, schedule for a job that is due later, or run.
 func (s *speaker) Push(out []byte, job *plan.Push) []byte {
 	s.op = measure.Push
-	s.body, s.jid = job.AppendBody(s.body[:0]), job.Jobs.AppendJID(s.jid[:0], job.K)
-	delay, verb := job.Jobs.Delay(job.K), workq.Add
+	s.body, s.jid = job.AppendBody(s.body[:0]), job.Jobs.AppendJID(s.jid[:0], job.Number)
+	delay, verb := job.Jobs.Delay(job.Number), workq.Add
 	switch {
 	case s.requests:
 		verb = workq.Run
@@ -97,7 +97,7 @@ func (s *speaker) Push(out []byte, job *plan.Push) []byte {
 		verb = workq.Schedule
 	}
 	out = append(appendID(append(append(out, verb...), ' '), s.jid), ' ')
-	out = append(job.Jobs.AppendQueue(out, job.K), ' ')
+	out = append(job.Jobs.AppendQueue(out, job.Number), ' ')
 	out = append(milliseconds(out, job.Jobs.ReserveFor()), ' ')
 	if s.requests {
 		out = append(milliseconds(out, runWait), ' ')
@@ -109,7 +109,7 @@ func (s *speaker) Push(out []byte, job *plan.Push) []byte {
 		out = append(dueTime.UTC().AppendFormat(out, time.RFC3339), ' ')
 	}
 	out = strconv.AppendInt(out, int64(len(s.body)), 10)
-	if retry := job.Jobs.Retry(job.K); retry > 0 && !s.requests {
+	if retry := job.Jobs.Retry(job.Number); retry > 0 && !s.requests {
 		out = strconv.AppendInt(append(out, " -"+workq.MaxFails+"="...), int64(retry)+1, 10)
 	}
 	return block(out, s.body)
