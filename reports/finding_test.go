@@ -52,6 +52,41 @@ func TestSymptomsThatAreAlikeAreShownOnce(t *testing.T) {
 	assert.NotContains(t, out.String(), "also in ")
 }
 
+// TestATerminalShowsTheFirstFindings: the end of a report of many findings fits a screen, and nothing is lost.
+func TestATerminalShowsTheFirstFindings(t *testing.T) {
+	t.Parallel()
+	r := &Report{}
+	for i := range 20 {
+		r.Checks = append(r.Checks, Check{ID: fmt.Sprintf("check-%02d", i), Verdict: Fail, Findings: []Finding{{
+			Clause: fmt.Sprintf("X-%02d", i), Verdict: Fail, Evidence: Evidence{Actual: fmt.Sprintf("got-%c", 'a'+rune(i))},
+		}}})
+	}
+	for name, test := range map[string]struct {
+		options        PageOptions
+		lines, details int
+		isAtTheEnd     bool
+	}{
+		"a terminal":           {PageOptions{ForTerminal: true}, 15, 10, true},
+		"with all details":     {PageOptions{ForTerminal: true, AllDetails: true}, 20, 20, true},
+		"verbose":              {PageOptions{ForTerminal: true, Verbose: true}, 20, 20, true},
+		"a file with pictures": {PageOptions{}, 20, 20, false},
+	} {
+		var out bytes.Buffer
+		require.NoError(t, r.Page(test.options).WriteText(&out, TextOptions{}))
+		text := out.String()
+		list := text[strings.Index(text, "FINDINGS: 20 (20 fail)"):]
+		if end := strings.Index(list, "\n\n"); end >= 0 {
+			list = list[:end]
+		}
+		assert.Equal(t, test.lines, strings.Count(list, "  fail  X-"), name)
+		assert.Equal(t, test.details, strings.Count(text, "got-"), name)
+		isShort := test.lines < 20
+		assert.Equal(t, isShort, strings.Contains(text, "and 5 more; --details all lists them"), name)
+		assert.Equal(t, isShort, strings.Contains(text, "10 more findings\n  --details all shows what was expected"), name)
+		assert.Equal(t, test.isAtTheEnd, strings.Index(text, "FINDINGS") > strings.Index(text, "TOTALS"), name)
+	}
+}
+
 // A script leads where generated commands show the same; and what generated commands find has no place, so that two
 // clauses are two symptoms.
 func TestGeneratedChecksComeLast(t *testing.T) {

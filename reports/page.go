@@ -18,6 +18,10 @@ type PageOptions struct {
 	Verbose bool
 	// Figures adds pictures, for outputs that can draw them.
 	Figures bool
+	// ForTerminal has the list of findings at the end, where a terminal stands then, and not more of it than fits there.
+	ForTerminal bool
+	// AllDetails shows the evidence of all findings, for a terminal too.
+	AllDetails bool
 	// Exit is what the exit code is computed with, which is on the page.
 	Exit ExitOptions
 }

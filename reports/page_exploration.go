@@ -54,7 +54,7 @@ func (p *Page) explorationFindings(e *Exploration) {
 		row.Link = findingAnchor(f.Clause, 0, f.Check)
 		t.Rows = append(t.Rows, row)
 	}
-	p.findings(e.counts(), t)
+	p.findings(e.counts(), len(t.Rows), t)
 }
 
 // explorationFinding appends one finding and the script that shows it.

@@ -12,13 +12,19 @@ import (
 )
 
 // details appends every symptom with its evidence: the first of those that are alike, and where the others are. With
-// Verbose all of them are there, with their whole conversation.
+// Verbose all of them are there, with their whole conversation. A terminal gets the first ten.
 func (p *Page) details(r *Report, groups [][]Finding, o PageOptions) {
 	if len(groups) == 0 {
 		return
 	}
 	p.Section("DETAILS", "expected and actual")
-	for _, group := range likeSymptoms(groups, o) {
+	blocks := likeSymptoms(groups, o)
+	for i, group := range blocks {
+		if i == maxFindingDetails && o.isShortened() {
+			p.Add(Heading{Level: 2, Text: Words(text.Count(len(blocks)-i, "more finding"))},
+				Prose{LinesOf("--details all shows what was expected and received in each, and so does JSON.")})
+			return
+		}
 		first := group[0]
 		p.findingHead(first)
 		p.evidence(&first[0].Evidence, o, NewField("also in", otherPlaces(group)), fixes(first))

@@ -10,7 +10,8 @@ import (
 )
 
 // Page returns r for people: the target; the findings, one a line; their evidence; what is inconclusive, not run or
-// skipped, by cause; what was observed; the totals; and the outcome in words, in the last line.
+// skipped, by cause; what was observed; the totals; and the outcome in words, in the last line. For a terminal the
+// findings stand right above that.
 func (r *Report) Page(o PageOptions) Page {
 	var p Page
 	all := r.Findings()
@@ -25,7 +26,9 @@ func (r *Report) Page(o PageOptions) Page {
 	}
 	p.Target("target", r.Target, r.Version)
 	p.AddTroubles(r.Trouble)
-	p.summary(findings, groups, withoutKnown(all))
+	if !o.ForTerminal {
+		p.summary(findings, groups, withoutKnown(all), o)
+	}
 	p.upgrade(r.Upgrade, o)
 	p.knownFindings(r, groups, o)
 	if o.Figures && len(r.Clauses) > 0 && r.Upgrade == nil {
@@ -45,6 +48,9 @@ func (r *Report) Page(o PageOptions) Page {
 	p.totals(counts)
 	if r.Law != nil {
 		p.Add(Prose{LinesOf(r.Law.Words())})
+	}
+	if o.ForTerminal {
+		p.summary(findings, groups, withoutKnown(all), o)
 	}
 	p.Conclude(r.facts(), r.Outcome(o.Exit))
 	return p
@@ -234,12 +240,20 @@ func (v Verdict) row(cells ...string) Row {
 	return Row{Cells: append([]Text{v.Text()}, TextsOf(cells)...)}
 }
 
+// What a terminal shows of many findings.
+const (
+	maxFindingLines   = 15
+	maxFindingDetails = 10
+)
+
 // summary appends the findings, one a line: what a reader looks at first.
-func (p *Page) summary(findings []RunFinding, groups [][]Finding, all []Finding) {
+func (p *Page) summary(findings []RunFinding, groups [][]Finding, all []Finding, o PageOptions) {
 	counts := map[Verdict]int{}
 	t := Table{Columns: []Column{{}, {}, {IsBrief: true}}}
-	for _, b := range findings {
-		counts[b.Verdict]++
+	for i, b := range findings {
+		if counts[b.Verdict]++; i >= maxFindingLines && o.isShortened() {
+			continue
+		}
 		words := b.Statement
 		switch {
 		case b.Clause == "":
@@ -252,7 +266,10 @@ func (p *Page) summary(findings []RunFinding, groups [][]Finding, all []Finding)
 		row.Link = findingAnchor(head.Clause, head.Step, head.Check)
 		t.Rows = append(t.Rows, row)
 	}
-	p.findings(counts, t)
+	if n := len(findings) - len(t.Rows); n > 0 {
+		t.Note = Words(fmt.Sprintf("and %d more; --details all lists them", n))
+	}
+	p.findings(counts, len(findings), t)
 	if command := rerun(all); command != "" && len(findings) > 0 {
 		p.Add(Fields{Fields: []Field{{Label: "rerun one", Lines: LinesOf(command), Command: true}}})
 	}
@@ -282,9 +299,12 @@ func findingAnchor(clause string, step int, checks ...string) string {
 	return "finding-" + cmp.Or(clause, strings.Join(checks, "-")) + wordsIf(step, fmt.Sprintf("-step-%d", step))
 }
 
+// isShortened reports whether many findings are not all shown.
+func (o PageOptions) isShortened() bool { return o.ForTerminal && !o.AllDetails && !o.Verbose }
+
 // findings appends a table of findings, with how many there are of each verdict.
-func (p *Page) findings(counts map[Verdict]int, t Table) {
-	p.TableSection("FINDINGS", fmt.Sprintf("%d (%s)", len(t.Rows), verdictList(counts)), t)
+func (p *Page) findings(counts map[Verdict]int, n int, t Table) {
+	p.TableSection("FINDINGS", fmt.Sprintf("%d (%s)", n, verdictList(counts)), t)
 }
 
 // checksText returns the first of some checks, and how many more there are.

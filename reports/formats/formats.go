@@ -17,9 +17,10 @@ import (
 // Output is a result with what a format may need to write it.
 type Output struct {
 	Result reports.Result
-	// Exit is what the exit code depends on, and Verbose asks for pages that show everything.
+	// Exit is what the exit code depends on. Verbose asks for pages that show everything, and AllDetails for the evidence
+	// of all findings.
 	Exit    reports.ExitOptions
-	Verbose bool
+	Verbose, AllDetails bool
 	// Text is how text is written, and Markdown how Markdown is.
 	Text     page.TextOptions
 	Markdown page.MarkdownOptions
@@ -124,8 +125,10 @@ func caseWriter(write func(*reports.Suite) ([]byte, error)) func(*Output) ([]byt
 }
 
 // page returns the result for people, with pictures for the formats that have them.
-func (o *Output) page(figures bool) reports.Page {
-	return o.Result.Page(reports.PageOptions{Verbose: o.Verbose, Figures: figures, Exit: o.Exit})
+func (o *Output) page(figures bool) reports.Page { return o.Result.Page(o.pageOptions(figures)) }
+
+func (o *Output) pageOptions(figures bool) reports.PageOptions {
+	return reports.PageOptions{Verbose: o.Verbose, AllDetails: o.AllDetails, Figures: figures, Exit: o.Exit}
 }
 
 // resultPage returns the page for readers who do not see the exit code: it begins with the case of a run in which
@@ -139,7 +142,11 @@ func (o *Output) resultPage(figures bool) (p reports.Page) {
 	return p
 }
 
-func writeText(o *Output) ([]byte, error) { return page.Text(o.page(false), o.Text), nil }
+func writeText(o *Output) ([]byte, error) {
+	options := o.pageOptions(false)
+	options.ForTerminal = true
+	return page.Text(o.Result.Page(options), o.Text), nil
+}
 
 func writeMarkdown(o *Output) ([]byte, error) {
 	return page.Markdown(o.resultPage(false), o.Markdown), nil

@@ -56,6 +56,7 @@ func newRecheck(p process) *cobra.Command {
 		panic(err) // the flag was declared above
 	}
 	o.reportFlags.Declare(cmd, "print all checks in the report")
+	o.reportFlags.DeclareDetails(cmd)
 	return cmd
 }
 

@@ -273,6 +273,7 @@ func (o *runOptions) declare(cmd *cobra.Command) {
 	o.declareRunning(f)
 	f.StringVar(&o.folder, "save", "", "save a script that reproduces each new finding in `FOLDER`")
 	o.reportFlags.Declare(cmd, "print every conversation while it runs, and all checks in the report")
+	o.reportFlags.DeclareDetails(cmd)
 }
 
 func (o *runOptions) declareTarget(cmd *cobra.Command) {

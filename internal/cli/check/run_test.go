@@ -32,7 +32,7 @@ import (
 func TestEachFlagIsRepeatedOrSaysWhyNot(t *testing.T) {
 	t.Parallel()
 	targetFlags := "url start from-environment embedded protocol extension" // subject.Flags has them
-	resultFlags := "subject server-log format output verbose color no-progress show-secrets save expect update-expect"
+	resultFlags := "subject server-log format output details verbose color no-progress show-secrets save expect update-expect"
 	otherFlags := "check clause level quick require strict fail-fast " + // the command names one check
 		"seed parallel start-timeout config" // it has the seed; the pace of this machine; what was read is repeated
 	names := strings.Fields(strings.Join(append(reproduceFlags, targetFlags, resultFlags, otherFlags), " "))

@@ -89,6 +89,7 @@ func (o *upgradeOptions) declare(cmd *cobra.Command) {
 	f.BoolVar(&o.isStrict, "strict", false, "treat recommendations as requirements: each warn is a finding")
 	o.expect.declare(f)
 	o.reportFlags.Declare(cmd, "print all of the report")
+	o.reportFlags.DeclareDetails(cmd)
 }
 
 // checkUpgradeArgs checks the arguments.

@@ -70,6 +70,7 @@ func newClientCheck(p process, o *clientOptions, cmd *cobra.Command) *cobra.Comm
 	o.declareSelection(f)
 	o.declareClient(f)
 	o.reportFlags.Declare(cmd, "print every conversation while it runs, and all situations in the report")
+	o.reportFlags.DeclareDetails(cmd)
 	shared.CompleteFlags(cmd, map[string]func() []string{
 		"check": func() []string { return namesOf(o.harness(nil).Checks()) },
 	})

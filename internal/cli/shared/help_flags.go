@@ -49,7 +49,7 @@ var groups = []struct{ title, flags string }{
 	{"disruptions", "disrupt disrupt-every"},
 	{"results",
 		"threshold abort-on percentiles show-invalid hlog hgrm csv history history-limit serve-metrics " +
-			"serve-metrics-linger benchfmt save format output verbose color " +
+			"serve-metrics-linger benchfmt save format output details verbose color " +
 			"no-progress config help"},
 }
 

@@ -121,6 +121,7 @@ func saveScripts(folder string, texts map[string]string) error {
 // repository.
 func (p Process) completeOutput(o *Output, output formats.Output) formats.Output {
 	output.Result, output.Exit, output.Verbose = o.Report, o.Exit, o.Flags.IsVerbose
+	output.AllDetails = o.Flags.Details.String() == "all"
 	output.Folder, _ = os.Getwd() // without it names stay as they are
 	output.Repository = cmp.Or(p.env("GITHUB_WORKSPACE"), output.Folder)
 	if name := workflowFile(p.env("GITHUB_WORKFLOW_REF")); name != "" {

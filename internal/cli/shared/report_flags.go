@@ -17,6 +17,7 @@ import (
 // ReportFlags are the flags for the format and the place of a report.
 type ReportFlags struct {
 	Format, Color         OneOf
+	Details               OneOf    // see DeclareDetails
 	Outputs               []string // [FORMAT=]FILE; "-" is standard output
 	IsVerbose, NoProgress bool
 }
@@ -35,6 +36,12 @@ func (r *ReportFlags) Declare(cmd *cobra.Command, verbose string) {
 	if err := cmd.RegisterFlagCompletionFunc("output", completePlace); err != nil {
 		panic(err) // the flag was declared above
 	}
+}
+
+// DeclareDetails adds the flag for how much of many findings a terminal shows.
+func (r *ReportFlags) DeclareDetails(cmd *cobra.Command) {
+	r.Details = NewOneOf("first", "all")
+	cmd.Flags().Var(&r.Details, "details", "details of the first ten findings, or of all, in the text report")
 }
 
 // Validate returns an error if the report cannot be written.
