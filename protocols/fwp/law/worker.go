@@ -12,7 +12,7 @@ import (
 type worker struct {
 	identity       string // hostname, pid and labels
 	isQuiet        bool   // it may know that it should not fetch (AMB-32)
-	isFlushed      bool   // the server may have forgotten it
+	mayBeUnknown   bool   // the server may have forgotten it, or never have taken its HELLO
 	isMixed        bool   // it was accepted with another identity (AMB-10)
 	signal         string // the state that an operator has ordered
 	isNotified     bool   // an answer has had the order
@@ -90,7 +90,7 @@ func (w *World) beatCase(c *Conn, k *call) model.Case {
 		return model.OtherWorker
 	case record == nil:
 		return model.UnknownWorker
-	case wid != c.WID || c.hasSecondHello || k.Form != model.Okay || record.isFlushed:
+	case wid != c.WID || c.hasSecondHello || k.Form != model.Okay || record.mayBeUnknown:
 		return model.OtherWorker
 	case record.signal == "":
 		return w.unorderedCase(record)

@@ -19,6 +19,7 @@ func TestWorkers(t *testing.T) {
 	const quietField, quietReply = `,"current_state":"quiet"`, `${"state":"quiet"}`
 	ordered := join(hello, "signal worker-1 quiet")
 	producer := `1 C: HELLO {"v":2}` + "\n1 S: +OK"
+	const acceptedAnyway = `2 C: HELLO {"v":2,"hostname":"h","wid":"worker-9","pid":1.5,"labels":[]}` + "\n> 2 S: +OK"
 	judge(t, map[string]row{
 		"a BEAT refused": {join(hello, beat("", "-ERR")), "FWP-BEAT-01 refused"},
 		"refused since another connection of the worker has ended": {
@@ -75,6 +76,12 @@ func TestWorkers(t *testing.T) {
 		"of an unknown wid": {
 			join(hello, `1 C: BEAT {"wid":"worker-9"}`, "1 S: +OK"),
 			"FWP-BEAT-05 reply",
+		},
+		"of a wid in a HELLO that was accepted and should not": {
+			join(hello, acceptedAnyway, `1 C: BEAT {"wid":"worker-9"}`, "1 S: +OK"), "",
+		},
+		"of a wid in a HELLO that was accepted and should not, refused": {
+			join(hello, acceptedAnyway, `1 C: BEAT {"wid":"worker-9"}`, "1 S: -ERR"), "",
 		},
 		"of an unknown wid, a producer":     {join(producer, `1 C: BEAT {"wid":"worker-9"}`, "1 S: +OK"), ""},
 		"with no id":                        {join(hello, `1 C: BEAT {"wid":""}`, "1 S: -ERR"), ""},
