@@ -50,7 +50,7 @@ func (r *Report) Outcome(o ExitOptions) Outcome {
 		NewClaim(ExitInconclusive, r.MissReason != "", r.MissReason),
 		NewClaim(ExitInconclusive, t.openChecks+t.Clauses[Inconclusive]+t.Clauses[NotRun] > 0, t.sum()),
 		NewClaim(ExitWell, t.Findings[Warn] > 0, join(t.findingsText(), t.passText(), r.quickGaps())),
-		NewClaim(ExitWell, t.knownCount > 0, "nothing new: "+join(text.Count(t.knownCount, "known finding"),
+		NewClaim(ExitWell, t.knownCount > 0, join("nothing new ("+text.Count(t.knownCount, "known finding")+")",
 			r.Expectations.generated(), t.passText(), r.quickGaps())),
 		NewClaim(ExitWell, true, "all well: "+join(t.passText(), r.quickGaps())),
 	))

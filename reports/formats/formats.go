@@ -19,7 +19,7 @@ type Output struct {
 	Result reports.Result
 	// Exit is what the exit code depends on. Verbose asks for pages that show everything, and AllDetails for the evidence
 	// of all findings.
-	Exit    reports.ExitOptions
+	Exit                reports.ExitOptions
 	Verbose, AllDetails bool
 	// Text is how text is written, and Markdown how Markdown is.
 	Text     page.TextOptions

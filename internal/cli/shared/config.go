@@ -50,16 +50,18 @@ func DeclareConfig(root *cobra.Command) {
 	}
 }
 
-// Which flags are about the checks of the suite, and which name the server.
+// Which flags are about the checks of the suite, which of them choose some, and which name the server.
 var (
-	suiteFlags  = []string{"check", "clause", "level", "quick", "require", "expect", "output", "save"}
-	serverFlags = []string{"url", "start", "embedded", "from-environment", "protocol", "bug", "variation"}
+	suiteFlags     = []string{"check", "clause", "level", "quick", "require", "expect", "output", "save"}
+	selectionFlags = []string{"check", "clause", "level"}
+	serverFlags    = []string{"url", "start", "embedded", "from-environment", "protocol", "bug", "variation"}
 )
 
 // configure sets the flags of a command that its command line does not have as a file says: that of --config, or the
 // one of the working folder unless the command line names a server. It says on standard error what was set. What a file
 // says about its server is left out where the command line names another one, and what it says about the checks of the
-// suite where scripts are played. It does nothing for a command that reads no file.
+// suite where scripts are played. Files for results are left out where the command line chooses checks. It does nothing
+// for a command that reads no file.
 func (p Process) configure(cmd *cobra.Command, args []string) error {
 	flags := cmd.Flags()
 	if flags.Lookup("config") == nil {
@@ -71,8 +73,11 @@ func (p Process) configure(cmd *cobra.Command, args []string) error {
 	if isServerNamed {
 		skip = strings.Fields(serverKeys)
 	}
-	if cmd.Name() == "run" && len(args) > 0 {
+	switch {
+	case cmd.Name() == "run" && len(args) > 0:
 		skip = slices.Concat(skip, suiteFlags)
+	case slices.ContainsFunc(selectionFlags, flags.Changed): // it must not replace the report of all checks
+		skip = append(skip, "output", "save")
 	}
 	isDefault := name == ""
 	if isDefault {

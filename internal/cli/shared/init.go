@@ -41,8 +41,8 @@ func NewInit(p Process) *cobra.Command {
 			"known findings, fwpcheck.expect, and the file of a CI service. A file that exists stays, and none is\n" +
 			"written then, unless --force is given.",
 		Example: "  fwpcheck init --start './my-server --port {port} --password {password} --data {dir}' --ci github\n" +
-			"  fwpcheck run --update-expect    # lists what is known; read the file, and commit all of them\n" +
-			"  fwpcheck run                    # the same here and in CI",
+			"  fwpcheck run                    # what is wrong\n" +
+			"  fwpcheck run --update-expect    # lists what you accept for now: then run fails for new findings only",
 		Args: NoArguments,
 		RunE: func(*cobra.Command, []string) error { return p.init(o) },
 	}
@@ -102,5 +102,5 @@ func nextStep(server string) string {
 	if strings.HasPrefix(server, "#") {
 		return "write your server into " + configName + "; until then fwpcheck run tests the embedded server"
 	}
-	return "fwpcheck run --update-expect lists the known findings; after that fwpcheck run fails for new findings"
+	return "fwpcheck run; then fwpcheck run --update-expect lists the findings that you accept for now"
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/registry"
 	"github.com/fwpsuite/fwp/load/plan"
+	"github.com/fwpsuite/fwp/reports/formats"
 )
 
 // UnknownCommand returns an error for arguments of the program that are not a command.
@@ -258,6 +259,9 @@ func unknownFlag(cmd *cobra.Command, flagErr *pflag.NotExistError) error {
 	}
 	if newName := text.Replacement(name); newName != "" {
 		return fmt.Errorf("%w: it is now called %s", err, newName)
+	}
+	if cmd.Flags().Lookup("output") != nil && slices.Contains(formats.Names(), name) {
+		return fmt.Errorf("%w: write -o %s=FILE", err, name)
 	}
 	if name == "protocol" {
 		return fmt.Errorf("%w: %s", err, registry.NoFlagReason(cmd.CommandPath()))
