@@ -74,10 +74,8 @@ func TestATerminalShowsTheFirstFindings(t *testing.T) {
 		var out bytes.Buffer
 		require.NoError(t, r.Page(test.options).WriteText(&out, TextOptions{}))
 		text := out.String()
-		list := text[strings.Index(text, "FINDINGS: 20 (20 fail)"):]
-		if end := strings.Index(list, "\n\n"); end >= 0 {
-			list = list[:end]
-		}
+		_, list, _ := strings.Cut(text, "FINDINGS: 20 (20 fail)")
+		list, _, _ = strings.Cut(list, "\n\n")
 		assert.Equal(t, test.lines, strings.Count(list, "  fail  X-"), name)
 		assert.Equal(t, test.details, strings.Count(text, "got-"), name)
 		isShort := test.lines < 20

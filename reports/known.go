@@ -67,7 +67,7 @@ func (e *Expectations) generated() string {
 // isNew reports whether a finding is not known.
 func isNew(f Finding) bool { return f.KnownLine == 0 }
 
-// WithoutExpectations returns r as it is without a file of known findings: what that lists is found like everything else.
+// WithoutExpectations returns r as it is without a file of known findings: what that lists is found like all else.
 func (r *Report) WithoutExpectations() *Report {
 	report := *r
 	report.Expectations, report.Checks = nil, slices.Clone(r.Checks)

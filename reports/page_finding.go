@@ -27,7 +27,8 @@ func (p *Page) details(r *Report, groups [][]Finding, o PageOptions) {
 		}
 		first := group[0]
 		p.findingHead(first)
-		p.evidence(&first[0].Evidence, o, NewField("also in", otherPlaces(group)), fixes(first))
+		p.evidence(&first[0].Evidence, o, NewField("also in", otherPlaces(group)),
+			exact("also", otherClauses(group)...), fixes(first))
 		if o.Verbose || first[0].Verdict != Warn || o.Exit.Strict || first[0].Unscripted != "" {
 			p.Add(transcript(&first[0].Evidence, r.conversation(&first[0]), o))
 		}
@@ -35,7 +36,8 @@ func (p *Page) details(r *Report, groups [][]Finding, o PageOptions) {
 }
 
 // likeSymptoms puts symptoms together that are alike, in the order of the first of each: the same clauses are broken,
-// and what was received begins alike, but for the numbers, which differ from check to check. Those of no clause differ,
+// and what was received begins alike, but for the numbers, which differ from check to check. For a terminal those are
+// alike beside which the server failed at one place of its source. Those of no clause differ,
 // and so do those inside of replies of which different things were expected.
 func likeSymptoms(groups [][]Finding, o PageOptions) [][][]Finding {
 	number, ofCheck := 0, map[string]string{}
@@ -44,6 +46,9 @@ func likeSymptoms(groups [][]Finding, o PageOptions) [][][]Finding {
 		finding := (*group)[0]
 		if o.Verbose || finding.Clause == "" {
 			return fmt.Sprint(number)
+		}
+		if place := finding.exceptionPlace(); place != "" && o.ForTerminal {
+			return "exception " + place
 		}
 		const enough = 40
 		received := []rune(numbers.ReplaceAllString(text.FirstLine(finding.Actual), "0"))
@@ -74,6 +79,9 @@ func otherPlaces(groups [][]Finding) string {
 	var lines, checks []string
 	first, count := groups[0][0], 0
 	for _, group := range groups[1:] {
+		if !mentions(groups[0], group[0].Clause) { // see otherClauses
+			continue
+		}
 		if f := group[0]; f.Check == first.Check && f.Line == 0 {
 			count++
 		} else if f.Check == first.Check {

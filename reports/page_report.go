@@ -16,8 +16,7 @@ func (r *Report) Page(o PageOptions) Page {
 	var p Page
 	all := r.Findings()
 	groups := symptoms(all)
-	findings := runFindings(groups)
-	counts := r.counts(all)
+	findings, counts := runFindings(groups), r.counts(all)
 	if words := r.Upgrade.words(); words != "" {
 		p.Add(Prose{[]Text{StyledText(Bad, words)}})
 	}
@@ -270,6 +269,7 @@ func (p *Page) summary(findings []RunFinding, groups [][]Finding, all []Finding,
 		t.Note = Words(fmt.Sprintf("and %d more; --details all lists them", n))
 	}
 	p.findings(counts, len(findings), t)
+	p.firstCauses(groups)
 	if command := rerun(all); command != "" && len(findings) > 0 {
 		p.Add(Fields{Fields: []Field{{Label: "rerun one", Lines: LinesOf(command), Command: true}}})
 	}

@@ -52,7 +52,8 @@ func (b *builder) subjectTable(newest []*run) reports.Table {
 	}}
 	for _, r := range newest {
 		t.Rows = append(t.Rows, reports.Row{Cells: []reports.Text{
-			reports.LinkedText(r.subject.name, r.subject.address+pageEnding), reports.LinkedText(r.version, r.address+pageEnding),
+			reports.LinkedText(r.subject.name, r.subject.address+pageEnding),
+			reports.LinkedText(r.version, r.address+pageEnding),
 			reports.Words(r.passWords()),
 			r.state(), reports.Words(fmt.Sprint(len(r.subject.runs))),
 		}})

@@ -84,7 +84,8 @@ func (b *builder) run(s *subject, i int) {
 		trail = append(trail, reports.Span{Text: " / "},
 			reports.Span{Text: "since " + s.runs[i-1].version, Link: pairAddress(s.runs[i-1], r)})
 	}
-	b.emit(r.address+pageEnding, html.Document{Title: r.title, Subject: r.report.Version, Trail: trail, Page: p, Data: r.data})
+	b.emit(r.address+pageEnding,
+		html.Document{Title: r.title, Subject: r.report.Version, Trail: trail, Page: p, Data: r.data})
 }
 
 // pairAddress returns the address of what changes from a run to another one: below that of the first.

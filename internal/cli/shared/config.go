@@ -69,16 +69,6 @@ func (p Process) configure(cmd *cobra.Command, args []string) error {
 	}
 	name := flags.Lookup("config").Value.String()
 	isServerNamed := slices.ContainsFunc(serverFlags, flags.Changed)
-	var skip []string
-	if isServerNamed {
-		skip = strings.Fields(serverKeys)
-	}
-	switch {
-	case cmd.Name() == "run" && len(args) > 0:
-		skip = slices.Concat(skip, suiteFlags)
-	case slices.ContainsFunc(selectionFlags, flags.Changed): // it must not replace the report of all checks
-		skip = append(skip, "output", "save")
-	}
 	isDefault := name == ""
 	if isDefault {
 		name = configName
@@ -93,7 +83,7 @@ func (p Process) configure(cmd *cobra.Command, args []string) error {
 		p.Logf("%s is ignored, because the command line names a server; to use it, give --config %[1]s", name)
 		return nil
 	}
-	c := config{cmd: cmd, skip: skip}
+	c := config{cmd: cmd, skip: skippedKeys(cmd, args)}
 	c.problems.File = filepath.ToSlash(name)
 	c.read(source)
 	if err := c.problems.Err(); err != nil {
@@ -103,6 +93,21 @@ func (p Process) configure(cmd *cobra.Command, args []string) error {
 		p.Logf("%s sets %s (to ignore the file: --config %s)", name, cmp.Or(list, "nothing"), noConfig)
 	}
 	return nil
+}
+
+// skippedKeys returns what a command does not take from a file, because of its command line.
+func skippedKeys(cmd *cobra.Command, args []string) (keys []string) {
+	flags := cmd.Flags()
+	if slices.ContainsFunc(serverFlags, flags.Changed) {
+		keys = strings.Fields(serverKeys)
+	}
+	switch {
+	case cmd.Name() == "run" && len(args) > 0:
+		keys = append(keys, suiteFlags...)
+	case slices.ContainsFunc(selectionFlags, flags.Changed): // it must not replace the report of all checks
+		keys = append(keys, "output", "save")
+	}
+	return keys
 }
 
 // config is a file that is being read.

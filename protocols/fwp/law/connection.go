@@ -220,12 +220,8 @@ func (w *World) followAcceptance(c *Conn, k *call, a model.Answer, before fwp.St
 			w.recordWorker(k)
 		}
 	case a != model.Okay:
-	case k.Verb == fwp.HELLO && k.answers&model.Okay != 0:
+	case k.Verb == fwp.HELLO:
 		w.followHello(c, k)
-	case k.Verb == fwp.HELLO: // it should have been refused: the server may know the worker, or not
-		if wid := k.text("wid"); wid != "" && w.workers[wid] == nil {
-			w.workers[wid] = &worker{identity: identity(k.Fields), isMixed: true, mayBeUnknown: true}
-		}
 	case k.Verb == fwp.FLUSH:
 		c.earlierClause = "FWP-FLUSH-04"
 		for _, worker := range w.workers {

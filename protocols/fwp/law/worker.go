@@ -53,8 +53,15 @@ func (w *World) helloCase(k *call) model.Case {
 	return model.Usual
 }
 
-// followHello follows a HELLO that was accepted.
+// followHello follows a HELLO that was accepted. Of one that should have been refused it is open whether the server
+// knows the worker.
 func (w *World) followHello(c *Conn, k *call) {
+	if wid := k.text("wid"); k.answers&model.Okay == 0 {
+		if wid != "" && w.workers[wid] == nil {
+			w.workers[wid] = &worker{identity: identity(k.Fields), isMixed: true, mayBeUnknown: true}
+		}
+		return
+	}
 	c.State, c.earlierClause, c.LastBeat = fwp.Identified, "", k.at
 	if hash := k.text("pwdhash"); hash != "" {
 		w.hashes = append(w.hashes, hash)
