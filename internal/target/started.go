@@ -97,7 +97,7 @@ func (i *StartedServer) await(ctx context.Context, meter *machine.Meter) error {
 		}
 		if now := time.Now(); now.After(next) && ctx.Err() == nil {
 			next = now.Add(tellPause)
-			if err := i.reportWait(ctx, now.Sub(begun), limit(), refused); err != nil {
+			if err := i.reportWait(ctx, now.Sub(begun), limit()-now.Sub(begun), refused); err != nil {
 				return err
 			}
 		}
