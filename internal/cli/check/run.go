@@ -294,7 +294,7 @@ func (o *runOptions) declareSelection(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.selection.Levels, "level", nil,
 		"play only the checks of clauses whose level matches `GLOB`; may be repeated")
 	f.BoolVar(&o.selection.Quick, "quick", false, "leave out checks that must wait longer than "+
-		conformance.QuickWait.String()+"; the run takes at most about three minutes, and two more to confirm new findings")
+		conformance.QuickWait.String()+"; the run takes at most about four minutes, and two more to confirm new findings")
 	f.StringArrayVar(&o.require, "require", nil, "exit with code 3 unless `CLAUSE` is evaluated; may be repeated")
 	f.BoolVar(&o.isStrict, "strict", false, "treat recommendations as requirements: each warn is a finding")
 	o.expect.declare(f)
