@@ -62,22 +62,15 @@ gates: ## write known findings once, expect GATES=5 green gates of each server, 
 	FWP_GATES=$(or $(GATES),5) $(GO) test -timeout 90m ./cmd/fwpcheck -run 'TestGatesTurnGreenAndStay$$' -v
 
 .PHONY: slow
-slow: ## run more tests that are samples without FWP_SLOW=1, as .ci/nightly does
-	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/proof/selftest -skip 'TestBugs$$'
-	FWP_SLOW=1 $(GO) test -timeout 30m ./protocols/fwp/situations ./fwptest \
-		./protocols/emqp/suite ./protocols/workq/suite
-	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance ./conformance/run ./protocols/fwp/suite ./load ./load/client
-	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance/explore ./protocols/fwp/record \
-		-run 'Test(ServersDiffer|BugsAreFound|DisruptionsOfARightServer|ManyConnections)$$'
-	FWP_SLOW=1 $(GO) test -timeout 30m ./protocols/fwp/crowd -run 'TestBugsAreFound$$'
-	FWP_SLOW=1 $(GO) test -timeout 30m ./cmd/fwpbench -run 'TestNamespaces$$'
-	FWP_SLOW=1 $(GO) test -timeout 60m ./internal/proof -run 'TestMutantsOfLongScriptsAreFound$$'
+slow: ## play all that is slow, internal/proof/slow.txt, as .ci/nightly does; SHARE=HEAD plays what .ci/run does
+	@$(GO) run ./internal/proof slow $(if $(SHARE),-share '$(SHARE)')
 
 # Without archtest, which reads source in one goroutine, and without vet, which make test runs. SKIP=PATTERN leaves out
-# more packages.
+# more packages, and ONLY=PATTERN all others.
 .PHONY: race
 race: ## run the tests of what runs many goroutines under the race detector; needs cgo
-	$(GO) list $(RACED) | grep -vE '/(internal/proof/archtest$(if $(SKIP),|$(SKIP)))$$' | xargs $(GO) test -race -vet=off -timeout 30m
+	$(GO) list $(RACED) | grep -vE '/(internal/proof/archtest$(if $(SKIP),|$(SKIP)))$$' | \
+		grep -E '/($(or $(ONLY),.*))$$' | xargs $(GO) test -race -vet=off -timeout 30m
 
 # Nine minutes on two processors (docs/proofs.md), and three times as long without stored lines.
 # ONLY='bug fwp/ack' plays the lines that begin like this.
@@ -94,8 +87,8 @@ costs: ## compare run, explore and fwpbench with those of BASE=, in TURNS=5 turn
 		-turns $(or $(TURNS),5) -full $(or $(FULL),1) $(if $(FAKTORY),-faktory '$(FAKTORY)')
 
 .PHONY: fuzz
-fuzz: ## run each fuzz target for FUZZTIME=20s
-	@packages=$$($(GO) list ./...); \
+fuzz: ## run each fuzz target for FUZZTIME=20s; PACKAGES=./fakes,./load/plan a part
+	@packages=$$(echo '$(or $(PACKAGES),./...)' | tr , ' ' | xargs $(GO) list); \
 	for package in $$packages; do \
 		targets=$$($(GO) test -list '^Fuzz' "$$package" | sed -n '/^Fuzz/p'); \
 		for target in $$targets; do \

@@ -36,6 +36,9 @@ const usage = `usage: go run ./internal/proof COMMAND
         what differs between two files; the exit code is 1 if something changed
   costs [-base REVISION] [-turns N] [-full N] [-faktory PATH]
         what runs, explore and jobs of fwpbench take with the programs of another commit, and with those of this tree
+  slow [-share REVISION | -list REVISION]
+        plays all parts of slow.txt, or those whose turn it is at a commit, after it has said when each is played; -list
+        only says that; the exit code is 1 if a part failed
 
 What plays adds the lines that FILE does not have yet. -only TEXT plays the lines whose kind and name, as in
 "bug fwp/ack-lost", begin with TEXT; -plays N plays each N times: what differs then is unsteady`
@@ -91,6 +94,8 @@ func (p program) main(ctx context.Context, args []string) (code int, err error) 
 		return p.compare(args[1], args[2])
 	case len(args) > 0 && args[0] == "prove":
 		return p.prove(ctx, args[1:])
+	case len(args) > 0 && args[0] == "slow":
+		return p.slow(ctx, args[1:])
 	case len(args) > 0 && slices.Contains(players, args[0]):
 		return p.play(ctx, args[0], args[1:])
 	case len(args) > 0 && args[0] == "costs":
