@@ -100,6 +100,7 @@ type Evidence struct {
 	OpenConns    int           // how many connections to the target were open then
 	Refusal      *play.Refusal // a connection that the target refused, nil if it refused none
 	LeftoverJobs []string      // jobs of the play that are still on the target, with their queues
+	Remainder    *Remainder    // what can be asked when the play is over; nil for nothing
 	Err          error         // an interruption, or an internal error that ended the play
 
 	// Of a script: see play.Run.

@@ -110,6 +110,9 @@ func (c ScriptCheck) Play(ctx context.Context, setup Setup) Evidence {
 	}
 	if watch != nil {
 		e.Law, e.Tally = watch.Occurrences(), watch.Tally()
+		if run.Remainder != nil {
+			e.Remainder = &Remainder{run.Remainder, watch}
+		}
 	}
 	if run.Outage != nil && e.DeadReason == "" && !run.Passed() {
 		e.DeadReason, e.HasRecovered, e.OpenConns = run.Outage.String(), true, 0

@@ -50,6 +50,16 @@ type Mender interface {
 	Mend(command []byte, m session.Message) (mended session.Message, was string)
 }
 
+// Sweeper is a Dialect whose consumers can ask many queues for a job with one command, which names them in the order in
+// which the server looks into them.
+type Sweeper interface {
+	// Mark returns the line that puts a job into a queue.
+	Mark(jid, queue string) string
+	// Sweep takes one job from queues, ends it if it is one's own, and gives it back otherwise. It returns its jid, "" if
+	// nothing came. do is that of [Ledger].Cleanup; ok: another line is worth trying.
+	Sweep(queues []string, isOwn func(jid string) bool, do func(line string) (session.Message, bool)) (jid string, ok bool)
+}
+
 // Hello is how a client introduces itself.
 type Hello struct {
 	Words  string
@@ -76,6 +86,12 @@ type Ledger interface {
 	// Leftover names the jobs that are still there.
 	Leftover() []string
 
+	// Queues lists those that the play has put jobs into and that a [Sweeper] can name, in a fixed order.
+	Queues() []string
+
+	// Owns reports whether the play has put a job on the server, whatever became of it.
+	Owns(jid string) bool
+
 	// Removable reports whether Cleanup can remove any of them.
 	Removable() bool
 
@@ -101,6 +117,12 @@ func (NoLedger) Orders(session.Message) bool { return false }
 
 // Leftover returns nothing.
 func (NoLedger) Leftover() []string { return nil }
+
+// Queues returns nothing.
+func (NoLedger) Queues() []string { return nil }
+
+// Owns returns false.
+func (NoLedger) Owns(string) bool { return false }
 
 // Removable returns false.
 func (NoLedger) Removable() bool { return false }

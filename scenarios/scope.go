@@ -174,6 +174,17 @@ func (sc *Scope) RenewClient(g *Grammar) {
 	sc.values[r.text] = sc.make(r)
 }
 
+// Prefix returns what all fresh values begin with, before a hyphen.
+func (sc *Scope) Prefix() string { return sc.prefix }
+
+// Fresh returns a new value of a family of names.
+func (sc *Scope) Fresh(family string) string {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	*sc.count++
+	return fmt.Sprintf("%s-%s-%d", sc.prefix, family, *sc.count)
+}
+
 // make returns a unique value; the lock is held.
 func (sc *Scope) make(r *ref) string {
 	*sc.count++

@@ -38,6 +38,7 @@ type lawFinding struct {
 
 	replays, hits int                   // further plays of the same check, and those that have shown it
 	cleanEvidence *conformance.Evidence // of one that has not; nil if all have
+	isFurther     bool                  // it came when the script had ended
 }
 
 // take keeps what the law found in a play and no line of the script has reported, and returns what the check is to be
@@ -304,6 +305,8 @@ func (f *lawFinding) shrink(command func(check, finding string) string) string {
 		return n == scenarios.NeedRestart || n == scenarios.NeedKill || n == scenarios.NeedSignals
 	}
 	switch {
+	case f.isFurther:
+		return "it came when the script of " + f.description.ID + " had ended, which shrink does not wait for"
 	case f.description.File == "":
 		return f.description.ID + " generates its conversations, so there is no script"
 	case slices.ContainsFunc(f.description.Needs, isOperation):

@@ -333,7 +333,7 @@ func TestAMissingJobIsPlayedAgain(t *testing.T) {
 		replays := ""
 		for _, e := range test.plays {
 			before := len(s.retryQueue)
-			check.evidence, check.began = e, time.Now()
+			check.evidence, check.began, check.server = e, time.Now(), newHost(Server{})
 			s.record(check)
 			replays += map[bool]string{true: "y", false: "n"}[len(s.retryQueue) > before]
 		}
@@ -370,7 +370,7 @@ func TestWhatWaitsForASecondPlayGetsIt(t *testing.T) {
 		require.NoError(t, err)
 		s := newRunState(&Runner{Protocol: fwpsuite.Protocol(), Checks: conformance.Scripts(script)})
 		check := s.newTask(0, 0)
-		test.e.Began, check.evidence, check.began = began, &test.e, began
+		test.e.Began, check.evidence, check.began, check.server = began, &test.e, began, newHost(Server{})
 		s.record(check)
 		assert.Equal(t, test.isQueued, len(s.retryQueue) == 1, name)
 		if s.record(check); len(test.e.Law) > 0 {

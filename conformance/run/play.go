@@ -38,6 +38,7 @@ func (s *runState) play(ctx context.Context, t *task) {
 	defer release()
 	setup := s.setup(t)
 	evidence := t.check.Play(ctx, setup)
+	s.sweepOwn(ctx, t, &evidence)
 	if t.wreck != nil {
 		machine.Sleep(ctx, wreckDelay)
 	}

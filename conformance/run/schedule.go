@@ -106,6 +106,7 @@ func (s *runState) runAll(ctx context.Context) {
 			s.retryFrom(time.Now())
 		}
 	}
+	s.sweepAll(ctx)
 	for _, h := range s.hosts {
 		if h.crash != nil { // the run was interrupted
 			s.fileCrash(h)
@@ -316,6 +317,7 @@ func (s *runState) postpone(t *task) bool {
 // inconclusive.
 func (s *runState) record(t *task) {
 	s.countAnswers(t.description.ID, t.evidence.Tally.Verbs)
+	s.keepRemainder(t)
 	t.doubtMoments()
 	check, needsReplay := s.judge(t)
 	retry := purposeOf(timeReplay, needsReplay)

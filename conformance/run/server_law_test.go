@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -13,6 +14,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes/bugs"
 	"github.com/fwpsuite/fwp/internal/base/memnet"
 	fwpsuite "github.com/fwpsuite/fwp/protocols/fwp/suite"
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -68,4 +70,106 @@ func TestTheLawAcrossPlays(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestQueuesAreAskedOnceMore: a job that comes again when its script has ended is a finding with the whole life of that
+// job.
+func TestQueuesAreAskedOnceMore(t *testing.T) {
+	t.Parallel()
+	const scheduled = "connect as consumer\nC: PUSH $job{\"at\":\"$now+5s\"}\nS: +OK\n" +
+		"eventually\nC: FETCH $queue\nS: ${\"jid\":\"$jid\"}\nend\nC: ACK {\"jid\":\"$jid\"}\nS: +OK\n"
+	const plain = "connect as consumer\nC: PUSH $job\nS: +OK\nC: FETCH $queue\nS: ${\"jid\":\"$jid\"}\n" +
+		"C: ACK {\"jid\":\"$jid\"}\nS: +OK\n"
+	const remaining = "connect as consumer\nC: PUSH $job{\"at\":\"$now+1s\"}\nS: +OK\n"
+	const found = "law/delivered FWP-ACK-02"
+	for name, test := range map[string]struct {
+		hook    func() func(*fakes.Event)
+		scripts []string
+		isQuick bool
+		isOwn   bool // each check has a server of its own
+		want    []string
+	}{
+		"a right server":         {nil, []string{scheduled, plain, remaining}, false, false, nil},
+		"one of its own":         {nil, []string{scheduled, plain, remaining}, false, true, nil},
+		"a second copy":          {copyScheduled, []string{scheduled}, false, false, []string{found}},
+		"in a quick run":         {copyScheduled, []string{scheduled}, true, false, []string{found}},
+		"on a server of its own": {copyScheduled, []string{scheduled}, false, true, []string{found}},
+		"beside many": {
+			copyScheduled, append(slices.Repeat([]string{plain}, 70), scheduled), true, false, []string{found},
+		},
+		"of several": {
+			copyScheduled, slices.Repeat([]string{scheduled}, 3), true, false, []string{found},
+		},
+		"later":                               {copyLater, []string{plain}, false, false, []string{found}},
+		"later, on a server of its own":       {copyLater, []string{plain}, false, true, []string{found}},
+		"later than a quick run waits for it": {copyLater, []string{plain}, true, false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			header := "title: x\n"
+			if test.isOwn {
+				header += "needs: alone\n"
+			}
+			synctest.Test(t, func(t *testing.T) {
+				pool := &serverPool{nw: memnet.New()}
+				defer pool.close()
+				if test.hook != nil {
+					pool.config.Hook = test.hook()
+				}
+				r := runnerOn(pool.newServer(fakes.Config{Password: "secret"}), parse(t, header, test.scripts))
+				r.Quick = test.isQuick
+				var got []string
+				for _, c := range r.Run(t.Context()).Checks {
+					for _, f := range c.Findings {
+						got = append(got, c.ID+" "+f.Clause)
+						assert.True(t, slices.ContainsFunc(f.Conversation, func(l reports.Line) bool {
+							return l.From == reports.FromClient && l.Text[:4] == "PUSH"
+						}), f.Conversation)
+						require.Positive(t, f.Marked)
+						assert.Equal(t, "sweep", f.Conversation[f.Marked-1].Conn)
+					}
+					assert.Empty(t, c.LeftoverJobs)
+				}
+				assert.Equal(t, test.want, got)
+			})
+		})
+	}
+}
+
+// copyScheduled delivers a job twice that was scheduled.
+func copyScheduled() func(*fakes.Event) {
+	copied := map[string]bool{}
+	return func(e *fakes.Event) {
+		if e.Point == fakes.Delivered && e.Object.Get("at") != nil {
+			e.Requeue = !copied[e.Object.Text("jid")]
+			copied[e.Object.Text("jid")] = true
+		}
+	}
+}
+
+// copyLater pushes a job that was acknowledged again, three seconds later.
+func copyLater() func(*fakes.Event) {
+	var job *fakes.Object
+	return func(e *fakes.Event) {
+		switch {
+		case e.Point == fakes.Delivered:
+			job = e.Object.Clone()
+		case e.Point == fakes.Ran && e.Command.Verb == "ACK" && job != nil:
+			copied := job
+			job = nil
+			e.AfterHook(func() { e.Push(copied, time.Now().Add(3*time.Second)) })
+		}
+	}
+}
+
+// parse returns a check for each script.
+func parse(t *testing.T, header string, texts []string) []conformance.Check {
+	t.Helper()
+	var all []*scenarios.Script
+	for i, text := range texts {
+		script, err := scenarios.Parse(fwpsuite.Protocol().Dialect, "a/"+string(rune('0'+i)), []byte(header+text))
+		require.NoError(t, err)
+		all = append(all, script)
+	}
+	return conformance.Scripts(all...)
 }

@@ -24,18 +24,18 @@ func (pl *play) cleanup(ctx context.Context) []string {
 	pl.rec.cleanup()
 	th := &thread{play: pl, scope: pl.scope.Child()}
 	th.scope.RenewClient(pl.grammar())
-	if c := th.cleanupConn(ctx); c != nil {
+	if c := th.cleanupConn(ctx, "cleanup"); c != nil {
 		pl.ledger.Cleanup(func(line string) (session.Message, bool) { return th.command(ctx, c, line) })
 		c.leave(ctx)
 	}
 	return pl.ledger.Leftover()
 }
 
-// cleanupConn returns a consumer's connection, or nil. It tries again and again, because
+// cleanupConn returns a consumer's connection with a name, or nil. It tries again and again, because
 // the server may be at its limit of connections for a moment.
-func (th *thread) cleanupConn(ctx context.Context) *conn {
+func (th *thread) cleanupConn(ctx context.Context, name string) *conn {
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		c, err := th.play.dial(ctx, "cleanup", scenarios.Consumer, nil)
+		c, err := th.play.dial(ctx, name, scenarios.Consumer, nil)
 		if err == nil {
 			if err = th.greet(ctx, c); err == nil {
 				return c

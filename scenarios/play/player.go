@@ -146,7 +146,7 @@ func (pl *play) grammar() *scenarios.Grammar { return pl.script.Dialect.Grammar(
 
 // run collects what was seen, in the order of the script.
 func (pl *play) run(leftover []string) *Run {
-	r := &Run{Script: pl.script, LeftoverJobs: leftover, Breaches: pl.breaches, Conversation: pl.rec.lines,
+	r := &Run{Script: pl.script, LeftoverJobs: leftover, Remainder: pl.remainder(), Breaches: pl.breaches, Conversation: pl.rec.lines,
 		Began: pl.rec.start, Took: time.Since(pl.rec.start), NotServing: pl.notServing, OpenConns: pl.openConns,
 		Outage: pl.Peers.outageSince(pl.rec.start), Refusal: pl.count.Refusal(), Err: pl.err}
 	for s := range pl.script.All() {

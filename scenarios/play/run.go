@@ -20,12 +20,13 @@ type Run struct {
 	Conversation []reports.Line     // in the order in which it happened
 	Began        time.Time
 	Took         time.Duration
-	NotServing   string   // why the target no longer serves, empty if it does
-	OpenConns    int      // connections that were open then, of all plays that share a PeerStats
-	Outage       *Outage  // the first one during the play, nil if there was none
-	Refusal      *Refusal // a connection that was not let in, nil if all were; the engine's own probes do not count
-	LeftoverJobs []string // jobs of the script that are still on the server, with their queues
-	Err          error    // an internal error, or the play was interrupted
+	NotServing   string     // why the target no longer serves, empty if it does
+	OpenConns    int        // connections that were open then, of all plays that share a PeerStats
+	Outage       *Outage    // the first one during the play, nil if there was none
+	Refusal      *Refusal   // a connection that was not let in, nil if all were; the engine's own probes do not count
+	LeftoverJobs []string   // jobs of the script that are still on the server, with their queues
+	Remainder    *Remainder // what can be asked when the play is over; nil for nothing
+	Err          error      // an internal error, or the play was interrupted
 }
 
 // Complete reports whether every step with an expectation was reached and decided, and

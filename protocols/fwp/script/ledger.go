@@ -20,8 +20,9 @@ import (
 // as the replies show. It is safe for concurrent use.
 type ledger struct {
 	mu             sync.Mutex
-	jobs           map[string]entry // by jid
-	orderedWorkers map[string]bool  // worker ids that were answered with an order
+	jobs           map[string]entry  // by jid
+	pushedTo       map[string]string // the queues of all jobs that this play has pushed, by jid
+	orderedWorkers map[string]bool   // worker ids that were answered with an order
 }
 
 type entry struct {
@@ -35,7 +36,7 @@ type entry struct {
 
 // NewLedger returns the ledger of a fresh play, without jobs.
 func (Dialect) NewLedger() scenarios.Ledger {
-	return &ledger{jobs: map[string]entry{}, orderedWorkers: map[string]bool{}}
+	return &ledger{jobs: map[string]entry{}, pushedTo: map[string]string{}, orderedWorkers: map[string]bool{}}
 }
 
 // Answered follows a command that was answered.
@@ -77,10 +78,10 @@ func (g *ledger) followFetch(text []byte) {
 	if jid == "" {
 		return
 	}
-	old, isOwn := g.jobs[jid]
-	if isOwn {
+	if old, ok := g.jobs[jid]; ok {
 		e = old
 	}
+	_, isOwn := g.pushedTo[jid] // also if it has ended, and comes again
 	e.isHeld, e.isForeign = true, !isOwn
 	g.jobs[jid] = e
 }
@@ -92,7 +93,7 @@ func (g *ledger) followBatch(args, answer []byte) {
 	refused := number.Object(answer)
 	for _, job := range jobs {
 		if jid, e := jobOf(job); jid != "" && refused[jid] == nil {
-			g.jobs[jid] = e
+			g.jobs[jid], g.pushedTo[jid] = e, e.queue
 		}
 	}
 }
@@ -110,7 +111,7 @@ func (g *ledger) followAcceptance(cmd fwp.Command) {
 	jid, pushed := jobOf(cmd.Args)
 	switch e := g.jobs[jid]; {
 	case cmd.Verb == fwp.PUSH && jid != "": // what cannot be read as a job cannot be recognised later
-		g.jobs[jid] = pushed
+		g.jobs[jid], g.pushedTo[jid] = pushed, pushed.queue
 	case cmd.Verb == fwp.FAIL && e.hasRetries && !e.isForeign:
 		e.isHeld, e.isDead = false, e.diesOnFail
 		g.jobs[jid] = e
@@ -176,12 +177,32 @@ func (g *ledger) deadJobs() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(g.jobs)), func(jid string) bool { return !g.jobs[jid].isDead })
 }
 
-// isOwn reports whether a job was pushed by this play.
-func (g *ledger) isOwn(jid string) bool {
+// Owns implements [scenarios.Ledger].
+func (g *ledger) Owns(jid string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	e, ok := g.jobs[jid]
-	return ok && !e.isForeign
+	_, ok := g.pushedTo[jid]
+	return ok
+}
+
+// Queues implements [scenarios.Ledger]. A name that is not plain may be refused, and with it all others.
+func (g *ledger) Queues() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	all := slices.Compact(slices.Sorted(maps.Values(g.pushedTo)))
+	return slices.DeleteFunc(all, func(queue string) bool { return !plainQueue.MatchString(queue) })
+}
+
+// Mark implements [scenarios.Sweeper].
+func (Dialect) Mark(jid, queue string) string {
+	return fmt.Sprintf(`%s {"jid":%q,"jobtype":"fwpcheck","args":[],"queue":%q,"retry":0}`, fwp.PUSH, jid, queue)
+}
+
+// Sweep implements [scenarios.Sweeper].
+func (Dialect) Sweep(
+	queues []string, isOwn func(jid string) bool, do func(line string) (session.Message, bool),
+) (jid string, ok bool) {
+	return Remover{IsOwn: isOwn, Do: do}.Next(queues...)
 }
 
 // Removable reports whether there are jobs that a FETCH or an ACK removes.
@@ -194,7 +215,7 @@ func (g *ledger) Removable() bool {
 // that wait, from the script's queues only. A job of another client that was fetched is
 // given back.
 func (g *ledger) Cleanup(do func(line string) (session.Message, bool)) {
-	r := Remover{IsOwn: g.isOwn, Do: do}
+	r := Remover{IsOwn: g.Owns, Do: do}
 	byQueue, heldJIDs := g.remainingJobs()
 	for _, jid := range heldJIDs {
 		if !r.Release(jid) {

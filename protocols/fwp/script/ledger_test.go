@@ -51,6 +51,36 @@ func TestLedger(t *testing.T) {
 	}
 }
 
+// TestSweep: plain queues of jobs that were pushed are asked once more, and a job that has ended and comes again is not
+// taken for that of another client.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	l := fwpscript.Dialect{}.NewLedger()
+	for _, talk := range [][2]string{
+		{`PUSH {"jid":"j1","queue":"q"}`, "+OK"}, {`PUSH {"jid":"j2","queue":"two words"}`, "+OK"},
+		{`PUSH {"jid":"j3","queue":"r"}`, "-ERR"}, {`PUSH {"jid":"j4","queue":"q"}`, "+OK"},
+		{"FETCH q", `${"jid":"j1"}`}, {`ACK {"jid":"j1"}`, "+OK"}, {"FETCH q", `${"jid":"x"}`},
+	} {
+		l.Answered([]byte(talk[0]+"\r\n"), message(talk[1]))
+	}
+	assert.Equal(t, []string{"q"}, l.Queues())
+	assert.True(t, l.Owns("j1"))
+	assert.False(t, l.Owns("j3") || l.Owns("x"))
+	for jid, want := range map[string]string{"j1": `ACK {"jid":"j1"}`, "x": `FAIL {"jid":"x"`, "": ""} {
+		var sent []string
+		got, ok := fwpscript.Dialect{}.Sweep([]string{"q", "r"}, l.Owns, func(line string) (session.Message, bool) {
+			if sent = append(sent, line); jid == "" {
+				return message("$-1"), true
+			}
+			return message(fmt.Sprintf("${\"jid\":%q}", jid)), true
+		})
+		assert.True(t, ok)
+		assert.Equal(t, jid, got)
+		assert.Equal(t, "FETCH q r", sent[0])
+		assert.Contains(t, strings.Join(sent[1:], "\n"), want)
+	}
+}
+
 // TestCleanup: what was fetched is acknowledged, what waits is fetched and acknowledged, and
 // a job of another client is given back with a FAIL, never acknowledged.
 func TestCleanup(t *testing.T) {
