@@ -27,7 +27,7 @@ func Lookup(name string) (fakes.Bug, bool) {
 var allBugs = sync.OnceValue(func() []fakes.Bug {
 	return catalogue.SortBugs(
 		authBugs, failBugs, fetchBugs, mixedBugs, jobBugs, lineBugs, queueBugs, replyBugs, reserveBugs,
-		restartBugs, retryBugs, workerBugs, catalogue.RuledBugs(bugsTable(), fakes.Rules()),
+		restartBugs, retryBugs, wakeBugs, workerBugs, catalogue.RuledBugs(bugsTable(), fakes.Rules()),
 	)
 })
 
