@@ -141,7 +141,7 @@ func side(letter byte, conn string) string {
 
 // source is a window as a script writes it, or "" for none.
 func (w Window) source() string {
-	if window, err := parseWindow(w.written, 0); err == nil && window == w {
+	if window, err := parseReplyWindow(w.written, 0); err == nil && window == w {
 		return w.written
 	}
 	bound := func(d time.Duration) string {

@@ -76,6 +76,20 @@ func (a *arguments) wrong(help, format string, args ...any) error {
 
 var windowForm = regexp.MustCompile(`^(\d[\w.]*?)?\.\.(\d[\w.]*)?$`)
 
+// parseReplyWindow parses the window of an S: line, which may begin with the reply of another connection.
+func parseReplyWindow(words string, at int) (Window, error) {
+	word, conn, isAfter := strings.Cut(words, " after ")
+	w, err := parseWindow(word, at)
+	switch {
+	case err != nil || !isAfter:
+		return w, err
+	case w.To == 0 || w.From > 0 || !isConnName(conn):
+		return w, errorAt(at, len(words), "write S ..500ms after client:", "%q is not a valid time window", words)
+	}
+	w.After, w.written = conn, words
+	return w, nil
+}
+
 // parseWindow parses 1.5s..2s, ..2s or 1.5s.. ; an empty word is no window.
 func parseWindow(word string, at int) (Window, error) {
 	const help = "write S ..2s: or S 1.5s..2s: or S 1.5s..:"

@@ -13,27 +13,32 @@ func TestParseWindow(t *testing.T) {
 	t.Parallel()
 	const s = time.Second
 	for text, want := range map[string]Window{
-		"":           {},
-		"..2s":       {To: 2 * s},
-		"1.5s..":     {From: 1500 * time.Millisecond},
-		"1s..1m30s":  {From: s, To: 90 * s},
-		"1.5s..2.5s": {From: 1500 * time.Millisecond, To: 2500 * time.Millisecond},
+		"":                  {},
+		"..2s":              {To: 2 * s},
+		"1.5s..":            {From: 1500 * time.Millisecond},
+		"1s..1m30s":         {From: s, To: 90 * s},
+		"1.5s..2.5s":        {From: 1500 * time.Millisecond, To: 2500 * time.Millisecond},
+		"..2s after client": {To: 2 * s, After: "client"},
 	} {
-		w, err := parseWindow(text, 0)
+		w, err := parseReplyWindow(text, 0)
 		require.NoError(t, err, text)
 		assert.Equal(t, text, w.written)
 		w.written = ""
 		assert.Equal(t, want, w, text)
 	}
 	for text, want := range map[string]string{
-		"..":     `".." is not a valid time window`,
-		"2s":     `"2s" is not a valid time window`,
-		"..2":    `"2" is not a valid duration`,
-		"0s..1s": `"0s" is not a valid duration`,
-		"2s..1s": "the time window ends before it begins",
-		"1s..1s": "the time window ends before it begins",
+		"..":                  `".." is not a valid time window`,
+		"2s":                  `"2s" is not a valid time window`,
+		"..2":                 `"2" is not a valid duration`,
+		"0s..1s":              `"0s" is not a valid duration`,
+		"2s..1s":              "the time window ends before it begins",
+		"1s..1s":              "the time window ends before it begins",
+		"1s..2s after client": `"1s..2s after client" is not a valid time window`,
+		"1s.. after client":   `"1s.. after client" is not a valid time window`,
+		"..2s after a client": `"..2s after a client" is not a valid time window`,
+		"..2s after":          `"..2s after" is not a valid time window`,
 	} {
-		_, err := parseWindow(text, 0)
+		_, err := parseReplyWindow(text, 0)
 		assert.EqualError(t, err, want, text)
 	}
 }

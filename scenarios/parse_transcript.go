@@ -59,7 +59,7 @@ func (p *parser) transcriptLine(c *cursor, n int, l lineForm) (Step, error) {
 	if c.line[base] == 'C' {
 		return p.clientLine(c, at, l.name, strings.Fields(l.words), base+l.wordsAt)
 	}
-	window, err := parseWindow(l.words, base+l.wordsAt)
+	window, err := parseReplyWindow(l.words, base+l.wordsAt)
 	if err != nil {
 		return nil, err
 	}

@@ -186,12 +186,15 @@ type Block struct {
 // Window bounds how long something takes. A zero bound is none.
 type Window struct {
 	From, To time.Duration
+	After    string // the connection whose last reply begins it; "": the last line of its own connection does
 
 	written string
 }
 
 func (w Window) String() string {
 	switch {
+	case w.After != "":
+		return "within " + w.To.String() + " after the reply on " + w.After
 	case w.From > 0 && w.To > 0:
 		return w.From.String() + " to " + w.To.String()
 	case w.From > 0:

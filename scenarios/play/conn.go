@@ -25,6 +25,7 @@ type conn struct {
 	recordSent func(text string) // records what the engine sends by itself
 	hasSent    bool              // the script has sent something
 	lastAlive  time.Time         // when it was opened, or the last Question was sent
+	replyTime  time.Time         // when a line of the script received a message last
 	isExcused  atomic.Bool       // the script or its operator caused the end
 	isUnserved bool              // a line of the script was the Question, and was refused
 	unjudged   *doubt            // why no later message can be matched with a line, nil if it can

@@ -26,6 +26,7 @@ func (th *thread) expect(ctx context.Context, e *scenarios.Expect) error {
 	if ctx.Err() != nil && a.GaveUp {
 		return interruptError(ctx, e)
 	}
+	th.noteReply(c, a)
 	got := text.Shorten(a.String())
 	a, mended := th.mend(c, e, a)
 	res := th.judge(c, e, a)
@@ -206,9 +207,37 @@ func (th *thread) inTime(e *scenarios.Expect, c *conn, a session.Received, res R
 		return res
 	}
 	began, sent := c.LastWrite()
+	if e.Window.After != "" {
+		other, err := th.lastReply(e.Window.After)
+		if err != nil {
+			res.leave(doubt{SetUp, false, err.Error()})
+			return res
+		}
+		began, sent = other, other
+	}
 	res.judgeTime(e.Window, a.At.Sub(began), a.At.Sub(sent)-th.Meter.Excuse(sent))
 	res.restsOnTime = res.Outcome == Mismatched && (res.IsLate || !th.script.IsSequential(e))
 	return res
+}
+
+// noteReply records when a connection has received a message last.
+func (th *thread) noteReply(c *conn, a session.Received) {
+	th.mu.Lock()
+	defer th.mu.Unlock()
+	if !a.GaveUp {
+		c.replyTime = a.At
+	}
+}
+
+// lastReply returns when a connection has received a message last.
+func (th *thread) lastReply(conn string) (time.Time, error) {
+	th.mu.Lock()
+	defer th.mu.Unlock()
+	c := th.conns[conn]
+	if c == nil || c.replyTime.IsZero() {
+		return time.Time{}, fmt.Errorf("nothing was received on the connection %s", conn)
+	}
+	return c.replyTime, nil
 }
 
 // judgeTime turns a match into what its time makes of it: longest is how long the reply took since its line was begun,

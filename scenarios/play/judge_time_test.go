@@ -2,11 +2,16 @@ package play
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/base/memnet"
+	fwpscript "github.com/fwpsuite/fwp/protocols/fwp/script"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -36,5 +41,44 @@ func TestBoundsAreHeldAgainstTheTimeThatFavoursTheServer(t *testing.T) {
 		assert.Equal(t, test.want, r.Outcome, "%s: %s", name, r.Cause)
 		assert.Equal(t, test.want == Matched, r.Cause == "", name)
 		assert.Equal(t, name == "too late", r.IsLate, name)
+	}
+}
+
+// A window that begins with the reply on another connection is the same however late all replies are.
+func TestAWindowBeginsWithAnotherReply(t *testing.T) {
+	t.Parallel()
+	const text = "connect worker as consumer\nconnect client as producer\nC[worker]: FETCH $queue\nsilence 300ms\n" +
+		"C[client]: PUSH $job\nS[client]: +OK\nS[worker] ..800ms after client: ${}\n"
+	const none = "connect worker as consumer\nconnect client as producer\nC[worker]: PUSH $job\n" +
+		"S[worker] ..800ms after client: +OK\n"
+	for name, test := range map[string]struct {
+		text         string
+		reply, fetch time.Duration // by which all replies, and those of FETCH, are late
+		want         Outcome
+	}{
+		"in time":            {text, 0, 0, Matched},
+		"all replies late":   {text, 1200 * time.Millisecond, 0, Matched},
+		"the job alone":      {text, 0, 1200 * time.Millisecond, Mismatched},
+		"no reply before it": {none, 0, 0, Unsure},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			script, err := scenarios.Parse(fwpscript.Dialect{}, "x", []byte(test.text))
+			require.NoError(t, err)
+			synctest.Test(t, func(t *testing.T) {
+				place := memnet.NewPlace()
+				server := fakes.NewServer(fakes.Config{Listen: place.Listen, Hook: func(e *fakes.Event) {
+					if e.Point != fakes.Ran {
+						return
+					}
+					if e.Delay = test.reply; e.Command.Verb == "FETCH" {
+						e.Delay += test.fetch
+					}
+				}})
+				defer server.Close()
+				results := (&Player{Target: place}).Play(t.Context(), script, "fwp-test-0001").Results
+				assert.Equal(t, test.want, results[len(results)-1].Outcome)
+			})
+		})
 	}
 }
