@@ -18,9 +18,9 @@ var layers = []string{
 	 internal/proof/archtest internal/proof/schematest internal/target/forward`,
 	`internal/base/machine`,
 	// bytes, conversations, histories, figures, results
-	`fakes/catalogue fakes/store internal/history internal/proof/golden internal/session internal/target
-	 internal/target/forward/forwardtest internal/transcript load/engine load/ledger load/measure protocols/*
-	 protocols/emqp/zmtp reports`,
+	`fakes/catalogue fakes/store internal/history internal/proof/golden internal/session internal/standstill
+	 internal/target internal/target/forward/forwardtest internal/transcript load/engine load/ledger load/measure
+	 protocols/* protocols/emqp/zmtp reports`,
 	// fakes, the script language, the target, a load's settings
 	`fakes fakes/emqp fakes/emqp/worker fakes/worker fakes/workq fakes/workq/worker
 	 internal/target/proxy load/plan load/results protocols/*/session protocols/fwp/model reports/html reports/known
