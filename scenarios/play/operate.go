@@ -77,6 +77,7 @@ func (th *thread) restart(ctx context.Context, action target.Action) error {
 	if err != nil {
 		return err
 	}
+	th.Peers.NoteStart()
 	_, err = th.awaitServing(ctx, th.Patience, nil)
 	return err
 }

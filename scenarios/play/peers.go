@@ -17,9 +17,10 @@ import (
 // what the server has done for them so far, and the memory that its replies may take. The zero value is ready. It is
 // safe for concurrent use.
 type PeerStats struct {
-	conns    atomic.Int64
-	services services
-	budget   session.Budget
+	conns      atomic.Int64
+	admissions atomic.Int64 // connections that were let in since the server was started
+	services   services
+	budget     session.Budget
 
 	mu      sync.Mutex
 	outages []Outage
@@ -55,6 +56,16 @@ func (s *PeerStats) outageSince(begin time.Time) *Outage {
 	}
 	first := s.outages[i]
 	return &first
+}
+
+// NoteStart notes that the server was started anew.
+func (s *PeerStats) NoteStart() { s.admissions.Store(0) }
+
+// NoteService notes that clients which no player of scripts was have been served.
+func (s *PeerStats) NoteService() {
+	for _, name := range []service{connService, greetingService, welcomeService} {
+		s.services.note(name)
+	}
 }
 
 // OpenConns returns how many connections are open, without those that were refused.
@@ -174,8 +185,9 @@ func (a *Admission) Decide(admitted bool, got string) {
 	if a.decided || a.isUncounted {
 		return
 	}
-	a.decided = true
-	if !admitted {
+	if a.decided = true; admitted {
+		c.peers.admissions.Add(1)
+	} else {
 		a.isUncounted = true
 		c.add(-1)
 		c.keep(Refusal{Got: got, OwnConns: a.ownConns, AllConns: a.allConns})
@@ -225,15 +237,21 @@ func (pl *play) recheckServing(ctx context.Context, conns int) {
 }
 
 // countServed counts the connections of the play that the server has let in and not ended, with those that it has
-// refused if it may be at its limit: it turns new ones away. It is for after the script.
+// refused if it may be at its limit: it turns new ones away, or several are open. One alone may have stopped it. It is
+// for after the script.
 func (pl *play) countServed() int {
-	n := 0
+	admitted, refused := 0, 0
 	for _, c := range pl.namedConns() {
 		a, ok := c.Poll()
-		admitted := c.Status().Phase == session.Serving || pl.isRefusing
-		if admitted && c.Ending() == scenarios.Open && (!ok || a.Ending == scenarios.Open) {
-			n++
+		switch isOpen := c.Ending() == scenarios.Open && (!ok || a.Ending == scenarios.Open); {
+		case isOpen && (c.Status().Phase == session.Serving || pl.isRefusing):
+			admitted++
+		case isOpen && c.HasAnswered():
+			refused++
 		}
 	}
-	return n
+	if admitted == 0 && refused == 1 {
+		return 0
+	}
+	return admitted + refused
 }

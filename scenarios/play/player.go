@@ -16,6 +16,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/standstill"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -112,9 +113,6 @@ func (p *Player) Play(ctx context.Context, s *scenarios.Script, names string) *R
 	return pl.run(leftover)
 }
 
-// errStop ends a play: what happened is in the results.
-var errStop = errors.New("the script cannot continue")
-
 // play is one playing of a script.
 type play struct {
 	Player
@@ -137,6 +135,7 @@ type play struct {
 	lapsedRules []string           // the rules that messages broke so
 	notServing  string             // why the server no longer serves, empty if it does
 	openConns   int                // connections that were open before the server was asked last
+	oldLook     standstill.Look    // at connections that were open before that
 	isRefusing  bool               // a connection that asked last was accepted and ended, without a greeting
 	err         error
 }
@@ -148,6 +147,7 @@ func (pl *play) grammar() *scenarios.Grammar { return pl.script.Dialect.Grammar(
 func (pl *play) run(leftover []string) *Run {
 	r := &Run{Script: pl.script, LeftoverJobs: leftover, Remainder: pl.remainder(), Breaches: pl.breaches, Conversation: pl.rec.lines,
 		Began: pl.rec.start, Took: time.Since(pl.rec.start), NotServing: pl.notServing, OpenConns: pl.openConns,
+		Looks:  standstill.Looks{Old: pl.oldLook, Admissions: int(pl.Peers.admissions.Load())},
 		Outage: pl.Peers.outageSince(pl.rec.start), Refusal: pl.count.Refusal(), Err: pl.err}
 	for s := range pl.script.All() {
 		if res := pl.results[s]; res != nil {
@@ -170,10 +170,6 @@ func (pl *play) note(s scenarios.Step, res Result) {
 	}
 	res.IsAssumed = res.IsAssumed && (old == nil || old.IsAssumed || old.Outcome == Matched)
 	pl.results[s] = &res
-}
-
-func severity(o Outcome) int {
-	return map[Outcome]int{NotReached: 0, Matched: 1, Unsure: 2, Mismatched: 3}[o]
 }
 
 // breach keeps a departure. It is about what was received, or about what is missing when the time is over that a late
@@ -295,9 +291,11 @@ func (pl *play) dial(ctx context.Context, name string, role scenarios.Role, hell
 // listens any more, or no greeting comes although no other connection is open, the server may have ended.
 func (th *thread) noConnection(ctx context.Context, s scenarios.Step, role scenarios.Role, err error) error {
 	unserved, ok := errors.AsType[*unservedError](err)
-	if ok && (unserved.service == connService || unserved.service == greetingService) && th.Peers.OpenConns() == 0 &&
-		ctx.Err() == nil {
+	switch isNew := ok && (unserved.service == connService || unserved.service == greetingService); {
+	case isNew && ctx.Err() == nil && th.Peers.OpenConns() == 0:
 		th.serving(ctx, &conn{role: role}) // at the same port
+	case isNew:
+		th.noteOld(ctx)
 	}
 	if ctx.Err() != nil {
 		return interruptError(ctx, s)

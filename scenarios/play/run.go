@@ -1,12 +1,14 @@
 package play
 
 import (
+	"errors"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/standstill"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -20,13 +22,14 @@ type Run struct {
 	Conversation []reports.Line     // in the order in which it happened
 	Began        time.Time
 	Took         time.Duration
-	NotServing   string     // why the target no longer serves, empty if it does
-	OpenConns    int        // connections that were open then, of all plays that share a PeerStats
-	Outage       *Outage    // the first one during the play, nil if there was none
-	Refusal      *Refusal   // a connection that was not let in, nil if all were; the engine's own probes do not count
-	LeftoverJobs []string   // jobs of the script that are still on the server, with their queues
-	Remainder    *Remainder // what can be asked when the play is over; nil for nothing
-	Err          error      // an internal error, or the play was interrupted
+	NotServing   string           // why the target no longer serves, empty if it does
+	Looks        standstill.Looks // what was seen of it then
+	OpenConns    int              // connections that were open then, of all plays that share a PeerStats
+	Outage       *Outage          // the first one during the play, nil if there was none
+	Refusal      *Refusal         // a connection that was not let in, nil if all were; the engine's own probes do not count
+	LeftoverJobs []string         // jobs of the script that are still on the server, with their queues
+	Remainder    *Remainder       // what can be asked when the play is over; nil for nothing
+	Err          error            // an internal error, or the play was interrupted
 }
 
 // Complete reports whether every step with an expectation was reached and decided, and
@@ -58,6 +61,13 @@ const (
 
 func (o Outcome) String() string {
 	return [...]string{"not reached", "matched", "mismatched", "unsure"}[o]
+}
+
+// errStop ends a play: what happened is in the results.
+var errStop = errors.New("the script cannot continue")
+
+func severity(o Outcome) int {
+	return map[Outcome]int{NotReached: 0, Matched: 1, Unsure: 2, Mismatched: 3}[o]
 }
 
 // Result is the outcome of one step.

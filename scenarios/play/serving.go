@@ -138,6 +138,7 @@ func (th *thread) serving(ctx context.Context, like *conn) (served, serving bool
 		return false, true
 	}
 	th.rec.remark("", "the server does not serve a new connection: "+err.Error())
+	th.noteOld(ctx)
 	th.mu.Lock()
 	defer th.mu.Unlock()
 	unserved, ok := errors.AsType[*unservedError](err)
@@ -220,13 +221,8 @@ func (th *thread) isServed(a session.Received) bool {
 // whether the answer is right is for the checks. What it does not answer, or that it lets no
 // connection in, is an [unservedError].
 func (th *thread) askServing(ctx context.Context, timeout time.Duration, as *probeClient) (served bool, err error) {
-	p := &play{
-		Player: Player{Target: th.Target, Password: th.Password, Timeout: timeout, Meter: th.Meter, Peers: th.Peers},
-		script: th.script, conns: map[string]*conn{}, rec: &recorder{start: time.Now()}, scope: as.scope,
-		count: NewConnCounter(th.Peers),
-	}
-	inner := &thread{play: p, scope: as.scope}
-	c, err := p.dial(ctx, "", as.role, as.hello)
+	inner := th.prober(timeout, as.scope)
+	c, err := inner.play.dial(ctx, "", as.role, as.hello)
 	if err != nil {
 		return false, err
 	}
@@ -243,6 +239,15 @@ func (th *thread) askServing(ctx context.Context, timeout time.Duration, as *pro
 		return false, err
 	}
 	return th.isServed(a), nil
+}
+
+// prober returns a thread that asks on connections of its own.
+func (th *thread) prober(timeout time.Duration, scope *scenarios.Scope) *thread {
+	return &thread{scope: scope, play: &play{
+		Player: Player{Target: th.Target, Password: th.Password, Timeout: timeout, Meter: th.Meter, Peers: th.Peers},
+		script: th.script, conns: map[string]*conn{}, rec: &recorder{start: time.Now()}, scope: scope,
+		count: NewConnCounter(th.Peers),
+	}}
 }
 
 // introduceProbe introduces a connection that checks whether the server serves. It
