@@ -9,6 +9,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/base/text"
+	"github.com/fwpsuite/fwp/internal/standstill"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -92,16 +93,17 @@ type Setup struct {
 type Evidence struct {
 	Began        time.Time
 	Took         time.Duration
-	DeadReason   string        // why the target is considered dead, empty if it serves
-	HasRecovered bool          // it was dead for a moment only
-	Ending       string        // how its process ended, with what it printed last; empty if that is not known
-	Died         string        // the same in a few words: "exit status 2: panic: an error"
-	Printed      []string      // what it printed meanwhile, where it was silent or closed a connection; nil: not known
-	OpenConns    int           // how many connections to the target were open then
-	Refusal      *play.Refusal // a connection that the target refused, nil if it refused none
-	LeftoverJobs []string      // jobs of the play that are still on the target, with their queues
-	Remainder    *Remainder    // what can be asked when the play is over; nil for nothing
-	Err          error         // an interruption, or an internal error that ended the play
+	DeadReason   string           // why the target is considered dead, empty if it serves
+	HasRecovered bool             // it was dead for a moment only
+	Ending       string           // how its process ended, with what it printed last; empty if that is not known
+	Died         string           // the same in a few words: "exit status 2: panic: an error"
+	Printed      []string         // what it printed meanwhile, where it was silent or closed a connection; nil: not known
+	Looks        standstill.Looks // what was seen of it then
+	OpenConns    int              // how many connections to the target were open then
+	Refusal      *play.Refusal    // a connection that the target refused, nil if it refused none
+	LeftoverJobs []string         // jobs of the play that are still on the target, with their queues
+	Remainder    *Remainder       // what can be asked when the play is over; nil for nothing
+	Err          error            // an interruption, or an internal error that ended the play
 
 	// Of a script: see play.Run.
 	Results      []play.Result

@@ -104,7 +104,8 @@ func (c ScriptCheck) Play(ctx context.Context, setup Setup) Evidence {
 	}
 	run := player.Play(ctx, c.Script, setup.Names)
 	e := Evidence{
-		Began: run.Began, Took: run.Took, DeadReason: run.NotServing, OpenConns: run.OpenConns, Refusal: run.Refusal,
+		Began: run.Began, Took: run.Took, DeadReason: run.NotServing, Looks: run.Looks, OpenConns: run.OpenConns,
+		Refusal:      run.Refusal,
 		LeftoverJobs: run.LeftoverJobs, Err: run.Err,
 		Results: run.Results, Breaches: run.Breaches, Conversation: run.Conversation,
 	}

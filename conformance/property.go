@@ -64,7 +64,9 @@ func (p Property) Play(ctx context.Context, setup Setup) Evidence {
 	if i := slices.IndexFunc(e.Findings, func(f Finding) bool { return f.Crash }); i >= 0 && e.DeadReason == "" {
 		e.DeadReason = e.Findings[i].Observed()
 	}
-	if !e.HasServed {
+	if e.HasServed {
+		setup.Peers.NoteService()
+	} else {
 		e.DeadReason, e.OpenCause = "", "no connection got as far as being identified"
 		for i := range e.Findings {
 			e.Findings[i].Crash = false

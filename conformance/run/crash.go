@@ -12,6 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/base/text"
+	"github.com/fwpsuite/fwp/internal/standstill"
 	"github.com/fwpsuite/fwp/internal/target/forward"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -43,6 +44,7 @@ func (s *runState) handleDeath(ctx context.Context, h *host) {
 	if s.fileForwarderEnd(ctx, h) || s.retryAtLimit(ctx, h) {
 		return
 	}
+	s.lookAtDead(ctx, h, h.dying...)
 	group := slices.SortedStableFunc(slices.Values(h.dying), func(a, b *task) int {
 		return cmp.Compare(a.description.Wait, b.description.Wait)
 	})
@@ -154,7 +156,7 @@ func (h *host) maxCrashes() int {
 // confirm files a check as the one that ended its server.
 func (s *runState) confirm(t *task) {
 	t.isFatal = true
-	t.host.killer = t.description.ID
+	t.host.killer, t.host.blamed = t.description.ID, append(t.host.blamed, t)
 	s.record(t)
 }
 
@@ -235,7 +237,13 @@ func (s *runState) addCrash(c crash) {
 func (s *runState) restart(ctx context.Context, h *host) error {
 	patience := comebackTimeout
 	restart := restarting(h.Server)
+	if h.Ended != nil {
+		if kill := killing(h.Server); kill != nil { // it may hang: an order to stop would be waited for
+			restart = kill
+		}
+	}
 	if restart != nil {
+		h.peers.NoteStart()
 		if err := restart(ctx); err != nil {
 			return err
 		}
@@ -255,6 +263,11 @@ func restarting(server Server) func(context.Context) error {
 	if r, ok := server.Target.(play.Restarter); ok && slices.Contains(server.Offers, scenarios.NeedRestart) {
 		return r.Restart
 	}
+	return killing(server)
+}
+
+// killing returns what kills a server and starts it again, nil if nothing does.
+func killing(server Server) func(context.Context) error {
 	if k, ok := server.Target.(play.Killer); ok && slices.Contains(server.Offers, scenarios.NeedKill) {
 		return k.Kill
 	}
@@ -287,8 +300,20 @@ func crashFinding(c *crash) reports.Finding {
 	if c.Ending != "" {
 		all = append(all, c.Ending)
 	}
-	all = append(all, "it ended while these checks ran:\n  "+strings.Join(c.checks, "\n  "))
+	if words := c.Looks.String(); words != "" && words != c.DeadReason {
+		all = append([]string{words}, all...)
+	}
 	switch {
+	case c.Looks.Way() == standstill.ShortLived:
+	case len(c.checks) == 0:
+		all = append(all, "it was asked when all checks were over")
+	case c.Looks.Way().Lives():
+		all = append(all, "these checks ran then:\n  "+strings.Join(c.checks, "\n  "))
+	default:
+		all = append(all, "it ended while these checks ran:\n  "+strings.Join(c.checks, "\n  "))
+	}
+	switch {
+	case len(c.checks) == 0:
 	case c.remaining == 0:
 		all = append(all, "each was played again, alone, and none ended it: it may need several at a time")
 	case c.advice != "":
@@ -296,9 +321,9 @@ func crashFinding(c *crash) reports.Finding {
 	default:
 		all = append(all, "to find out which one ended it, play each of them alone")
 	}
-	return reports.Finding{Verdict: reports.Crash, Statement: Death(c.Died, "", ""), Evidence: reports.Evidence{
+	return reports.Finding{Verdict: reports.Crash, Statement: Loss(c.Looks, c.Died, "", ""), Evidence: reports.Evidence{
 		Check: CrashCheck, Expected: "a server that keeps serving", Actual: strings.Join(all, "\n"),
-		Death: endOf(c.Ending),
+		Death: endOf(c.Ending), Printed: c.Printed,
 	}}
 }
 

@@ -1,7 +1,12 @@
 package run_test
 
 import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +17,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/run"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // diesAt returns a server that from the first command with that verb on
@@ -67,4 +73,157 @@ func TestACrashIsOneEvenIfTheServerIsBackSoon(t *testing.T) {
 		assert.Equal(t, "ends", r.Findings()[0].Check)
 		assert.Equal(t, reports.Crash, r.Findings()[0].Verdict)
 	})
+}
+
+// standing is a server that stands still from a BEAT with rss_kb on, until it is killed and started again.
+type standing struct {
+	memoryTarget
+	isStill atomic.Bool
+	kills   atomic.Int64
+}
+
+func (s *standing) Kill(context.Context) error {
+	s.kills.Add(1)
+	s.isStill.Store(false)
+	return nil
+}
+
+// stands returns a hook that does nothing more at some points, once the server stands still.
+func (s *standing) stands(points ...fakes.Point) func(*fakes.Event) {
+	return func(e *fakes.Event) {
+		if e.Point == fakes.Parsed && isDeadly(e) {
+			s.isStill.Store(true)
+		}
+		if s.isStill.Load() && slices.Contains(points, e.Point) {
+			<-e.Conn.Done
+		}
+	}
+}
+
+// A server that lives and does not serve is named, no clause is blamed for the line that was played then, and where it
+// can be started again it is killed, and the rest is played on a new one.
+func TestAServerThatStandsStillIsKilled(t *testing.T) {
+	t.Parallel()
+	const held = "connect held as consumer\n" + deadlyScript + "C: BEAT {\"wid\":\"$wid\"}\nS: +OK\n"
+	for name, test := range map[string]struct {
+		points []fakes.Point
+		words  string
+	}{
+		"hangs": {[]fakes.Point{fakes.Greeting, fakes.Writing}, "it hangs: pid 71 lives, no connection is answered"},
+		"takes no more": {[]fakes.Point{fakes.Greeting},
+			"it takes no new connection; those that were open are served"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sources := copies(12, "well", beating)
+			sources["deadly"] = held + "connect last as consumer\n"
+			all := scripts(t, sources)
+			synctest.Test(t, func(t *testing.T) {
+				s := &standing{memoryTarget: *newTarget()}
+				server := fakes.NewServer(fakes.Config{Listen: s.Listen, Hook: s.stands(test.points...)})
+				defer server.Close()
+				r := runnerOn(run.Server{
+					Target: s, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedKill}, PID: func() int { return 71 },
+					Ended: func() (string, []string, bool) { return "", nil, false },
+				}, all).Run(t.Context())
+				require.Len(t, r.Findings(), 1)
+				f := r.Findings()[0]
+				assert.Equal(t, reports.Crash, f.Verdict)
+				assert.Empty(t, f.Clause)
+				assert.Contains(t, f.Statement, test.words)
+				for _, c := range r.Checks {
+					if strings.HasPrefix(c.ID, "well") {
+						assert.Equal(t, reports.Pass, c.Verdict, "%s: %s", c.ID, c.Cause)
+					}
+				}
+				assert.Positive(t, s.kills.Load())
+			})
+		})
+	}
+}
+
+// A server that accepts nobody when all is over is not well, though every check has passed.
+func TestAServerIsAskedWhenAllIsOver(t *testing.T) {
+	t.Parallel()
+	for _, standsStill := range []bool{false, true} {
+		hook, want := (func(*fakes.Event))(nil), reports.ExitWell
+		if standsStill {
+			hook, want = new(standing).stands(fakes.Greeting), reports.ExitFindings
+		}
+		runScripts(t, hook, map[string]string{"deadly": deadlyScript}, func(r *reports.Report) {
+			assert.Equal(t, reports.Pass, r.Checks[0].Verdict)
+			code, words := r.Outcome(reports.ExitOptions{}).Values()
+			assert.Equal(t, want, code, words)
+		})
+	}
+}
+
+// rationing returns a hook of a server that has so many threads, each for the whole life of a connection, or until its
+// client has introduced itself.
+func rationing(threads int, untilHello bool) func(*fakes.Event) {
+	slots := sync.OnceValue(func() chan struct{} { return make(chan struct{}, threads) }) // of the bubble of the test
+	var mu sync.Mutex
+	holders := map[*fakes.Conn]func(){}
+	return func(e *fakes.Event) {
+		switch {
+		case e.Point == fakes.Greeting:
+			select {
+			case slots() <- struct{}{}:
+			case <-e.Conn.Done:
+				return
+			}
+			free := sync.OnceFunc(func() { <-slots() })
+			mu.Lock()
+			holders[e.Conn] = free
+			mu.Unlock()
+			go func() {
+				<-e.Conn.Done
+				free()
+			}()
+		case untilHello && e.Point == fakes.Parsed && e.Command.Verb == "HELLO":
+			mu.Lock()
+			defer mu.Unlock()
+			holders[e.Conn]()
+		}
+	}
+}
+
+// A server that serves some connections at a time has no crash, and no clause is blamed for it; one that takes them one
+// after the other has no limit, but greets too late.
+func TestServersThatLetConnectionsWait(t *testing.T) {
+	t.Parallel()
+	const raw = "connect a as raw\nS[a]: <any>\nconnect b as consumer\nclause FWP-BEAT-01\n" +
+		"C[b]: BEAT {\"wid\":\"$wid\"}\nS[b]: +OK\n"
+	nine := ""
+	for i := range 9 {
+		nine += fmt.Sprintf("connect c%d as producer\n", i)
+	}
+	for name, test := range map[string]struct {
+		hook   func(*fakes.Event)
+		script string
+		clause string
+		words  string
+	}{
+		"threads":    {rationing(8, false), nine + beating, "", "it serves 8 connections at a time: the ninth gets no HI"},
+		"one by one": {rationing(1, true), "connect a as producer\nconnect b as producer\n" + beating, "", ""},
+		"one by one, and one says nothing": {rationing(1, true), raw, "FWP-HI-01",
+			"it accepts the next connection when the one before has said HELLO"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			runScripts(t, test.hook, map[string]string{"a": test.script}, func(r *reports.Report) {
+				if test.words == "" {
+					assert.Equal(t, reports.Pass, r.Checks[0].Verdict, r.Checks[0].Cause)
+					return
+				}
+				assert.Contains(t, r.Checks[0].Cause, test.words, r.Checks[0].Conversation)
+				var clauses []string
+				for _, f := range r.Findings() {
+					clauses = append(clauses, f.Clause)
+					assert.Empty(t, r.Checks[0].Provide)
+				}
+				assert.Equal(t, test.clause, strings.Join(clauses, " "))
+			})
+		})
+	}
 }

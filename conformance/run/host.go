@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -9,6 +10,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/base/machine"
+	"github.com/fwpsuite/fwp/internal/standstill"
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
@@ -34,6 +37,10 @@ type host struct {
 	crashes    int
 	remainders []remainder // of the plays since the server was started
 	history    []*task     // of a server that hostile checks have one after the other: these, in their order
+
+	lifetimes []time.Duration // of its processes that have ended by themselves
+	suspects  []string        // the checks that ran at each of these ends
+	blamed    []*task         // that were filed as the reason of one
 
 	end func() // ends it; nil: it is not of this run
 
@@ -142,83 +149,106 @@ func (h *host) leave(t *task) {
 // halve lets the checks on a host have half as many connections at a time as were there beside one that was refused.
 func (h *host) halve(t *task) { h.room = min(h.room, max(1, t.conns/2)) }
 
-// A script ends with the last job that it waits for. What a server does with a job later shows when all its queues
-// are asked once more: those of a server for one check when that is over, and all others at the end of the run.
-
-// copyTime is how long after the end of a script a job may come a second time: servers look for what is due every few
-// seconds. A quick run does not wait for it.
-const copyTime = 5 * time.Second
-
-// remainder is a play whose queues are to be asked.
-type remainder struct {
-	description conformance.Description
-	evidence    *conformance.Evidence
-	ended       time.Time
-}
-
-// sweepOwn asks the queues of a play once more on a server that ends with it.
-func (s *runState) sweepOwn(ctx context.Context, t *task, e *conformance.Evidence) {
-	if s.runner.Quick || t.host != nil || t.lends() || e.Remainder == nil || e.DeadReason != "" ||
-		!machine.Sleep(ctx, copyTime) {
-		return
-	}
-	conformance.Sweep(ctx, []*conformance.Remainder{e.Remainder})
-	e.Follow()
-}
-
-// keepRemainder has the queues of a play asked at the end of the run. Nothing is promised of the end of a job that was
-// there before the server was stopped.
-func (s *runState) keepRemainder(t *task) {
-	h, e := t.server, t.evidence
-	isStop := func(n scenarios.Need) bool { return n == scenarios.NeedRestart || n == scenarios.NeedKill }
-	if e.DeadReason != "" || e.HasRecovered || slices.ContainsFunc(t.description.Needs, isStop) {
-		h.remainders = nil
-	}
-	if (t.host != nil || t.lends()) && e.Remainder != nil && e.DeadReason == "" && !e.HasRecovered {
-		h.remainders = append(h.remainders, remainder{t.description, e, time.Now()})
-	}
-}
-
-// sweepAll asks the queues of all plays once more, on the servers that are there still.
-func (s *runState) sweepAll(ctx context.Context) {
-	for _, h := range s.hosts {
-		for _, other := range append(slices.Clone(h.idleHosts), h) {
-			if ctx.Err() == nil && s.stopReason == "" && !other.isDown && other.lostReason == "" && other.crash == nil {
-				s.sweep(ctx, other)
-			}
+// look adds to what was seen of a host that does not serve what its process and new connections show. No play may run
+// on it.
+func (s *runState) look(ctx context.Context, h *host, looks standstill.Looks) standstill.Looks {
+	if h.Ended != nil {
+		if _, _, hasEnded := h.Ended(); hasEnded {
+			looks.Process = standstill.Gone
+			return looks
 		}
 	}
-}
-
-// sweep asks the queues of the plays on a server.
-func (s *runState) sweep(ctx context.Context, h *host) {
-	if len(h.remainders) == 0 {
-		return
-	}
-	if last := h.remainders[len(h.remainders)-1].ended; !s.runner.Quick {
-		machine.Sleep(ctx, time.Until(last.Add(copyTime)))
-	}
-	all := make([]*conformance.Remainder, len(h.remainders))
-	for i, r := range h.remainders {
-		all[i] = r.evidence.Remainder
-	}
-	conformance.Sweep(ctx, all)
-	for _, r := range h.remainders {
-		s.law.takeFurther(r.description, r.evidence, r.evidence.Follow())
-	}
-}
-
-// takeFurther keeps what the law has found when a play was over.
-func (l *lawResults) takeFurther(description conformance.Description, e *conformance.Evidence, all []law.Occurrence) {
-	for _, v := range all {
-		l.tally.Add(law.Tally{Rules: map[string]law.Rate{v.Rule: {Breaches: 1, Clauses: map[string]int{v.Clause: 1}}}})
-		key := lawKey{v.Rule, v.Clause}
-		switch f := l.findings[key]; {
-		case l.isReported(e, v):
-		case f == nil:
-			l.findings[key] = &lawFinding{Occurrence: v, description: description, first: e, plays: 1, isFurther: true}
-		case f.isConfirmedBy(description, v):
-			f.plays++
+	if h.PID != nil {
+		if looks.PID = h.PID(); looks.PID > 0 {
+			looks.Process = standstill.Live
 		}
 	}
+	return s.asker(h, nil).Look(ctx, s.runner.Protocol.Dialect, looks)
+}
+
+// lookAtDead takes the looks at a host that some of these plays have found dead, when none runs there any more.
+func (s *runState) lookAtDead(ctx context.Context, h *host, plays ...*task) {
+	var looks standstill.Looks
+	isDead := false
+	for _, t := range plays {
+		if t.evidence.HasRecovered {
+			return
+		}
+		looks, isDead = looks.Merge(t.evidence.Looks), isDead || t.evidence.DeadReason != ""
+	}
+	if !isDead {
+		return
+	}
+	looks = s.look(ctx, h, looks)
+	h.noteEnd(&looks, idsOf(plays))
+	for _, t := range plays {
+		t.evidence.Looks = looks
+	}
+}
+
+// noteEnd notes how long a process lived that has ended while some checks ran. Where one of them ran at each end it may
+// be the reason.
+func (h *host) noteEnd(looks *standstill.Looks, checks []string) {
+	if looks.Process != standstill.Gone || h.Lifetime == nil {
+		return
+	}
+	if span := h.Lifetime(); span > 0 && !slices.Contains(h.lifetimes, span) {
+		if h.lifetimes = append(h.lifetimes, span); len(h.lifetimes) == 1 {
+			h.suspects = checks
+		}
+		h.suspects = slices.DeleteFunc(h.suspects, func(id string) bool { return !slices.Contains(checks, id) })
+	}
+	if len(h.suspects) == 0 {
+		looks.Lifetimes = slices.Clone(h.lifetimes)
+	}
+}
+
+// withdrawBlame takes back what was filed against checks of a host whose process ends by itself, whatever is sent.
+func (s *runState) withdrawBlame(h *host) {
+	looks := standstill.Looks{Process: standstill.Gone, Lifetimes: h.lifetimes}
+	if len(h.suspects) > 0 || looks.Way() != standstill.ShortLived {
+		return
+	}
+	for _, t := range h.blamed {
+		s.results[t.place][t.round] = s.withoutResult(t.description, reports.Inconclusive,
+			cause{reason: reports.ReasonNotServing, words: looks.String()}, "")
+	}
+	s.crashes = slices.DeleteFunc(s.crashes, func(c crash) bool { return len(c.Looks.Lifetimes) > 0 })
+	s.addCrash(crash{Evidence: conformance.Evidence{DeadReason: looks.String(), Looks: looks}})
+}
+
+// lookAtRefusal takes the looks at a host behind a check that was alone there and was refused a connection beside its
+// own: the host has a limit, lets connections wait, or serves no more.
+func (s *runState) lookAtRefusal(ctx context.Context, h *host, t *task) {
+	e := t.evidence
+	r := e.Refusal
+	if r == nil || r.OwnConns == 0 || e.DeadReason != "" || e.Passed() || t.isShared {
+		return
+	}
+	machine.Sleep(ctx, play.CloseLatency)
+	e.Looks.Room = r.AllConns
+	if e.Looks = s.look(ctx, h, e.Looks); e.Looks.Way() == standstill.Closed || e.Looks.Way() == standstill.Hanging {
+		e.DeadReason = "no new connection is served: " + r.Got
+	}
+}
+
+// askLast asks each host when all plays are over: one that accepts nobody then is not well, whatever passed there.
+func (s *runState) askLast(ctx context.Context, h *host) {
+	if h.lostReason != "" || h.isDown || ctx.Err() != nil {
+		return
+	}
+	reason := s.asker(h, nil).DeadReason(ctx, s.runner.Protocol.Dialect)
+	if reason == "" {
+		return
+	}
+	if lost := lostBefore(ctx, h); lost != "" {
+		s.bug(&UnservedError{Cause: errors.New(lost)})
+		return
+	}
+	e := conformance.Evidence{DeadReason: reason, Looks: s.look(ctx, h, standstill.Looks{})}
+	e.Ending, e.Died = h.ending()
+	if h.Printed != nil && e.Ending == "" {
+		e.Printed = h.Printed(s.start, time.Now())
+	}
+	s.addCrash(crash{Evidence: e})
 }

@@ -54,7 +54,13 @@ func (s *runState) play(ctx context.Context, t *task) {
 	}
 	addPrinted(&evidence, t.server.Printed)
 	confirmLate(&evidence, t.evidence)
-	t.evidence = &evidence
+	if t.refusedTries > 0 && t.evidence != nil { // the same server
+		evidence.Looks.Old = max(evidence.Looks.Old, t.evidence.Looks.Old)
+	}
+	if t.evidence = &evidence; t.host == nil {
+		s.lookAtRefusal(ctx, t.server, t)
+		s.lookAtDead(ctx, t.server, t)
+	}
 }
 
 // occupy gives a try its server: the one that it shares, or one for itself until it is released.
@@ -75,6 +81,9 @@ func (s *runState) occupy(t *task) (release func(), err error) {
 func (s *runState) ask(ctx context.Context, h *host, e *conformance.Evidence, hasEnded func() bool) {
 	if e.DeadReason != "" && e.OpenConns == 0 {
 		return
+	}
+	if e.Refusal != nil { // it may not have noticed yet that they were closed
+		machine.Sleep(ctx, play.CloseLatency)
 	}
 	before := e.DeadReason
 	if e.DeadReason = s.asker(h, hasEnded).DeadReason(ctx, s.runner.Protocol.Dialect); e.DeadReason == "" && before != "" {

@@ -246,7 +246,12 @@ func TestTheClauseOfACrash(t *testing.T) {
 					c.Close()
 					return
 				}
-				watch := func(line string) { isDead.CompareAndSwap(false, line == "PUSH x") }
+				watch := func(line string) {
+					if isDead.Load() {
+						c.Close()
+					}
+					isDead.CompareAndSwap(false, line == "PUSH x")
+				}
 				verbServer{answers: map[string]string{"PUSH": "-ERR no"}, watch: watch}.talk(c)
 			}
 			talking(t, talk, all, nil, func(r *reports.Report) {

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/standstill"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -30,6 +32,12 @@ type Server struct {
 	// Ended reports whether the server's process has ended although nothing asked it to, how, and the last lines that it
 	// printed; nil if that is not known. Calls may be concurrent.
 	Ended func() (status string, output []string, ended bool)
+
+	// PID returns the process that listens, 0 if that is not known; nil if it never is. Calls may be concurrent.
+	PID func() int
+
+	// Lifetime returns how long the process lived that has ended, 0 if it has not; nil if that is not known.
+	Lifetime func() time.Duration
 
 	// Printed returns what the server printed from one time to another, in few lines; nil if that is not known. Calls may
 	// be concurrent.
@@ -97,6 +105,11 @@ func EndingOf(status string, output []string, ended bool) (words, died string) {
 // exceptionLine matches the last line of a traceback: the name of an exception, with its module and what it says, if
 // anything.
 var exceptionLine = regexp.MustCompile(`^[\w.]*(Error|Exception|Interrupt|Exit|Warning)\b(: |$)`)
+
+// Loss says in which way a server does not serve, by what was seen of it; see [Death] for one that is not there.
+func Loss(looks standstill.Looks, died, line, check string) string {
+	return cmp.Or(looks.String(), Death(died, line, check))
+}
 
 // Death says that the server died, perhaps behind a command, or in which check, and how, as far as that is known.
 func Death(died, line, check string) string {

@@ -111,6 +111,8 @@ func (s *runState) runAll(ctx context.Context) {
 		if h.crash != nil { // the run was interrupted
 			s.fileCrash(h)
 		}
+		s.askLast(ctx, h)
+		s.withdrawBlame(h)
 		for _, other := range h.idleHosts {
 			other.end()
 		}
@@ -276,8 +278,10 @@ func (s *runState) end(ctx context.Context, t *task) {
 // endShared is end for a play on a server that other checks use too.
 func (s *runState) endShared(ctx context.Context, t *task) {
 	h := t.host
+	s.lookAtRefusal(ctx, h, t)
 	switch {
 	case t.isSuspect:
+		s.lookAtDead(ctx, h, t)
 		s.endAlone(t)
 	case ctx.Err() == nil && s.postpone(t):
 	case t.evidence.DeadReason != "" || len(h.dying) > 0 && !t.evidence.Passed():

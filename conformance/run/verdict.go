@@ -8,6 +8,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/law"
+	"github.com/fwpsuite/fwp/internal/standstill"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -82,13 +83,23 @@ func (v *verdicts) tooMany() bool {
 	if r == nil || r.OwnConns == 0 || v.evidence.DeadReason != "" || v.evidence.Passed() {
 		return false
 	}
-	reason := cause{
-		reason: reports.ReasonConnections,
-		words:  "the target has too few connections for this check: it refused one while others were open: " + r.Got,
+	looks := v.evidence.Looks
+	reason, advice := "it refused one while others were open: ", "raise the target's limit of connections"
+	switch looks.Way() {
+	case standstill.Full:
+		reason = looks.String() + ": "
+	case standstill.OneByOne: // there is no limit
+		reason, advice = looks.String()+": ", ""
 	}
-	c := v.state.withoutResult(v.description, reports.Inconclusive, reason, "raise the target's limit of connections")
+	c := v.state.withoutResult(v.description, reports.Inconclusive, cause{
+		reason: reports.ReasonConnections, words: "the target has too few connections for this check: " + reason + r.Got,
+	}, advice)
 	c.Took, c.LeftoverJobs, c.Conversation = v.check.Took, v.check.LeftoverJobs, v.evidence.Conversation
-	v.check = c
+	if v.check = c; looks.Way() == standstill.OneByOne {
+		id := v.protocol().ClauseOf("no-greeting")
+		v.addBroken(id, play.Result{Expected: looks.Greeting + " on each new connection", Got: looks.String()})
+		v.check.Verdict = reports.Worst(v.check.Verdict, v.protocol().MismatchVerdict(scenarios.ClauseMark{Clause: id}))
+	}
 	return true
 }
 
@@ -199,7 +210,7 @@ func openReplies(lines []play.Result) string {
 func (v *verdicts) mismatch(m scenarios.ClauseMark, r play.Result, cv *reports.ClauseVerdict) reports.Verdict {
 	verdict := v.protocol().MismatchVerdict(m)
 	switch {
-	case v.evidence.DeadReason != "" && !v.fatal:
+	case v.evidence.DeadReason != "" && (!v.fatal || v.lives()):
 		return reports.Inconclusive
 	case v.evidence.DeadReason != "":
 		verdict = reports.Crash
@@ -292,7 +303,7 @@ func (v *verdicts) decideUnmarked() {
 		}
 		verdict := reports.Fail
 		if v.evidence.DeadReason != "" {
-			if !v.fatal {
+			if !v.fatal || v.lives() {
 				continue
 			}
 			verdict = reports.Crash
@@ -305,9 +316,12 @@ func (v *verdicts) decideUnmarked() {
 // conclude sets the verdict of the check to the worst of its clauses, and keeps the
 // conversation if there are findings or it is inconclusive.
 func (v *verdicts) conclude() {
-	if v.evidence.DeadReason != "" && len(v.check.Findings) == 0 && v.fatal {
+	if v.evidence.DeadReason != "" && v.fatal && (len(v.check.Findings) == 0 || v.lives()) {
 		v.check.Verdict = reports.Crash
 		last := v.lastResult()
+		if v.lives() {
+			last.Marks, last.Got = nil, v.evidence.Looks.String()+"\n"+last.Got
+		}
 		v.finding(reports.Crash, singleMark(last), last)
 	}
 	all := []reports.Verdict{v.check.Verdict}
@@ -322,6 +336,10 @@ func (v *verdicts) conclude() {
 		v.check.Conversation = v.evidence.Conversation
 	}
 }
+
+// lives reports whether the server does not serve, and no command has ended it as far as was seen: no clause is blamed
+// for the line that was played then.
+func (v *verdicts) lives() bool { return v.evidence.Looks.Way().Lives() }
 
 // lastResult returns the last result before the server stopped serving.
 func (v *verdicts) lastResult() play.Result {

@@ -69,7 +69,7 @@ func (v *verdicts) property(f conformance.Finding) {
 		verdict = v.protocol().MismatchVerdict(m)
 	}
 	if f.Crash {
-		if !v.fatal {
+		if !v.fatal || v.lives() {
 			return
 		}
 		verdict = reports.Crash

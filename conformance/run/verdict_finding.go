@@ -60,7 +60,7 @@ func (v *verdicts) ended(f *reports.Finding, got string) {
 		f.Printed = v.evidence.Printed
 	}
 	if crash && f.Clause == "" {
-		f.Statement = Death(v.evidence.Died, "", v.check.ID)
+		f.Statement = Loss(v.evidence.Looks, v.evidence.Died, "", v.check.ID)
 	}
 }
 

@@ -33,6 +33,27 @@ func (i *StartedServer) EndReport() string {
 	return strings.Join(append([]string{status}, output...), "\n")
 }
 
+// Lifetime returns how long the server's process lived that has ended although nothing asked it to; 0 if it has not.
+func (i *StartedServer) Lifetime() time.Duration {
+	if _, _, hasEnded := i.Ended(); !hasEnded {
+		return 0
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.running.endTime.Sub(i.running.startTime)
+}
+
+// ListenerPID returns the process that listens at the address of the server, of those that its command has started; 0
+// if that is not known.
+func (i *StartedServer) ListenerPID() int {
+	for _, h := range i.Server.instance() {
+		if h.pid != 0 {
+			return h.pid
+		}
+	}
+	return 0
+}
+
 // leaves reports whether the server refuses a connection, or ends it at once: when a process ends, the kernel closes
 // its connections before the socket that listens, and then those that it has not accepted.
 func (i *StartedServer) leaves(ctx context.Context) bool {

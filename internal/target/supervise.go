@@ -25,7 +25,9 @@ type RunningProgram struct {
 	output    *lastLines
 	done      chan struct{} // closed when all have ended
 	err       error         // of the program; to be read when it is over
-	leftovers []int         // to be read when it is over
+	startTime time.Time
+	endTime   time.Time // to be read when it is over
+	leftovers []int     // to be read when it is over
 }
 
 // stopGrace is how long a command may take to stop in order.
@@ -80,10 +82,13 @@ func supervise(program []string, command string, environment []string, output *l
 		_ = pipe.Close()
 		return nil, fmt.Errorf("%w: %w", ErrNoSupervisor, err)
 	}
-	r := &RunningProgram{pid: cmd.Process.Pid, orders: orders, output: output, done: make(chan struct{})}
+	r := &RunningProgram{
+		pid: cmd.Process.Pid, orders: orders, output: output, done: make(chan struct{}), startTime: time.Now(),
+	}
 	go func() {
 		r.hear(pipe)
 		r.err = cmd.Wait()
+		r.endTime = time.Now()
 		close(r.done)
 	}()
 	return r, nil

@@ -153,6 +153,7 @@ func (s testTarget) start(
 	server = run.Server{
 		IsSlow: time.Since(start) >= target.SlowStart,
 		Target: &started.Server, Password: config.Password, Ended: started.Ended, Printed: started.Output,
+		PID: started.ListenerPID, Lifetime: started.Lifetime,
 		Offers: s.offers(&started.Server, config.Password != ""),
 	}
 	server.Failed = func() error {
