@@ -12,6 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/standstill"
 	"github.com/fwpsuite/fwp/internal/target/forward"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -35,6 +36,7 @@ func (p *playthrough) serves(ctx context.Context) bool {
 	p.inFlight, p.isMute = p.awaited(), p.isMute || ctx.Err() == nil
 	p.isRefusing = ctx.Err() != nil && forward.Refused(err)
 	unheard := ctx.Err() == nil // within the timeout
+	p.looks = standstill.Looks{Old: p.lookAtOld(ctx)}
 	// A server of which one port answers and another does not is not slow.
 	if p.meetsLimit(ctx) || p.unserved != scenarios.Consumer && p.isSlow(ctx) {
 		return true
@@ -174,6 +176,7 @@ func (p *playthrough) noteCrash(ctx context.Context, c *conn, owesReply bool) {
 	case !p.hasServed && c.Conn != nil && c.clause == p.greetingClause():
 		p.addSighting(c, p.silence(c), c.sentStep)
 	case p.hasServed:
+		p.lookAtNew(ctx)
 		p.addCrash(c, owesReply)
 	}
 }
@@ -187,9 +190,10 @@ func (p *playthrough) addCrash(c *conn, owesReply bool) {
 	if owesReply && c.awaited != "" {
 		wrongStep = c.sentStep
 	}
-	v := &law.Violation{
-		Clause: clause, Rule: RuleCrash, Expected: "a server that serves", Got: "no new connection is served",
+	if p.looks.Way().Lives() { // no command is known to be the reason
+		clause = ""
 	}
+	v := &law.Violation{Clause: clause, Rule: RuleCrash, Expected: "a server that serves", Got: p.unservedWords()}
 	if p.unserved == scenarios.Consumer {
 		v.Got += " at the port for workers"
 	}
@@ -199,6 +203,7 @@ func (p *playthrough) addCrash(c *conn, owesReply bool) {
 	p.record(c, event{parts: []string{v.Got}, violation: v})
 	f := sighting{
 		Violation: v, crash: true, step: p.step, wrongStep: wrongStep, conn: c.number, owing: p.inFlight, outage: p.outage,
+		looks: p.looks,
 	}
 	if owesReply && !slices.Contains(f.owing, c.awaited) {
 		f.owing = append(f.owing, c.awaited)

@@ -13,6 +13,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/standstill"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/target/forward"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -83,9 +84,10 @@ type Result struct {
 	IsDead       bool     // the server serves no more
 	// a new connection got no reply within the timeout, or none at all did in the time for everything
 	IsSilent   bool
-	LostReason string // why a forwarder before the target may have ended, and not the server; else empty
-	IsRefused  bool   // every connection was refused, as a server does that is at its limit
-	IsRefusing bool   // new connections were not served when the time was over: whether the server died is not known
+	Looks      standstill.Looks // what was seen of a server that serves no more
+	LostReason string           // why a forwarder before the target may have ended, and not the server; else empty
+	IsRefused  bool             // every connection was refused, as a server does that is at its limit
+	IsRefusing bool             // new connections were not served when the time was over: whether the server died is not known
 
 	// NotStarted is why the server did not start again after a disruption, which is no crash; nil if it did.
 	NotStarted error
@@ -99,13 +101,14 @@ type Result struct {
 // Finding is what no reading of the specification allows, with the shortest conversation that shows it.
 type Finding struct {
 	conformance.Finding
-	Number      int    // in which the exploration came upon it, from 1
-	Rule        string // of the model
-	IsDoubtful  bool   // it did not come again, and time or another bug may be why it came at all
-	LikelyCause string // of a crash whose cause is not known: the command that is the likeliest; else empty
-	Commands    int    // after which it was seen
-	Times       int    // that it was seen
-	Moments     int    // at which it was: a server that stands still once is late for many at one moment
+	Number      int              // in which the exploration came upon it, from 1
+	Rule        string           // of the model
+	IsDoubtful  bool             // it did not come again, and time or another bug may be why it came at all
+	Looks       standstill.Looks // of a crash: what was seen of the server
+	LikelyCause string           // of a crash whose cause is not known: the command that is the likeliest; else empty
+	Commands    int              // after which it was seen
+	Times       int              // that it was seen
+	Moments     int              // at which it was: a server that stands still once is late for many at one moment
 	// Places are where it was seen, and how often: commands with their answers, or fields with kinds of values.
 	Places    map[string]int
 	Original  Trace // the conversation as it was
@@ -234,7 +237,10 @@ func (x *exploration) end(ctx context.Context) *Result {
 	}
 	x.cleanup(ctx)
 	x.play.close()
-	x.askOnceMore(ctx)
+	if x.askOnceMore(ctx); x.play.isRefusing && ctx.Err() == nil {
+		x.play.lookAtNew(ctx)
+	}
+	x.result.Looks = x.play.looks
 	x.result.Limit, x.result.LostReason = x.play.limit, x.play.lostReason
 	x.result.NotStarted, x.result.UnseenErrs = x.play.notStarted, x.play.unseenErrs
 	x.result.IsDead = x.play.isDead && x.play.outage == nil

@@ -15,7 +15,6 @@ import (
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 // pendingFinding is a finding that is still to be shrunk.
@@ -66,7 +65,7 @@ func (x *exploration) file(f sighting) *pendingFinding {
 		Finding: conformance.Judged(f.Violation), Number: x.number, Rule: f.Rule, Places: map[string]int{},
 		Commands: x.play.commands, Original: Trace{Steps: slices.Clone(x.trace)},
 	}}
-	p.Crash = f.crash
+	p.Crash, p.Looks = f.crash, f.looks
 	for _, reply := range x.play.replies {
 		if reply.Job != "" && (reply.Job == f.JID || reply.Job == f.job) {
 			p.deliverySteps[reply.step] = true
@@ -266,7 +265,7 @@ func (p *pendingFinding) dropClause() {
 		others = "; the cause may also be another of the last commands or of those without a reply: " +
 			strings.Join(all[1:], ", ")
 	}
-	p.Detail = "the server died, last after " + behind + others + "; the command that caused it is unknown: with a way " +
+	p.Detail = cmp.Or(p.Looks.String(), "the server died") + ", last after " + behind + others + "; the command that caused it is unknown: with a way " +
 		"to restart the server fwpcheck searches for it"
 }
 
@@ -384,9 +383,3 @@ func (e *Explorer) ensureServing(ctx context.Context) {
 // Revive restarts a server that is gone, if Restarts allows it and the target can, and
 // reports whether it serves then.
 func (e *Explorer) Revive(ctx context.Context) bool { return e.Restarts && e.config().restart(ctx) }
-
-// restart has the server restarted, and reports whether that was done and whether it serves then.
-func (c *config) restart(ctx context.Context) bool {
-	t, ok := c.target.(play.Restarter)
-	return ok && t.Restart(context.WithoutCancel(ctx)) == nil && newPlay(c, newPrefix()).serves(ctx)
-}

@@ -10,6 +10,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/base/machine"
 	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/standstill"
 	"github.com/fwpsuite/fwp/internal/target/forward"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
@@ -45,6 +46,7 @@ type playthrough struct {
 	isMute        bool                    // a new connection got no reply within the timeout
 	unserved      scenarios.Role          // that of the new connection that got no reply last
 	isRefusing    bool                    // new connections were refused when the time was over
+	looks         standstill.Looks        // what was seen when a new connection was not served
 	isSplit       bool                    // the line that is being played came in segments
 	last          string                  // the clause of what was sent last
 	inFlight      []string                // the commands whose answers were owed when the server was seen not to serve
@@ -59,8 +61,9 @@ type playthrough struct {
 type sighting struct {
 	*law.Violation
 	crash     bool
-	step      int // that was being played
-	wrongStep int // the step that sent what was answered wrongly; the same in most cases
+	looks     standstill.Looks // of a crash
+	step      int              // that was being played
+	wrongStep int              // the step that sent what was answered wrongly; the same in most cases
 	conn      int
 	owing     []string // the texts of commands whose answers were awaited
 	job       string   // the name of the job that it is about, as steps have it without the $; empty if it is about none

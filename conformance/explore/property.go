@@ -61,6 +61,7 @@ func (s propertyResult) evidence() conformance.Evidence {
 	e := conformance.Evidence{
 		HasServed: s.hasServed, LeftoverJobs: s.LeftoverJobs, OpenCause: s.openCause(),
 	}
+	e.Looks.Old = s.Looks.Old
 	switch {
 	case s.IsDead:
 		e.DeadReason = "no new connection is served"
@@ -94,6 +95,9 @@ func (s propertyResult) openCause() string {
 	}
 	if unread := s.Coverage.Unread(); s.slowness == "" && unread != "" {
 		return unread
+	}
+	if s.IsRefusing {
+		return "new connections were not served when the time of the check was over"
 	}
 	if s.slowness == "" && s.hasServed && s.Coverage.Answers == 0 {
 		return "nothing was answered after the handshakes"

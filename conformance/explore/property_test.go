@@ -9,6 +9,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/law"
 	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
 func TestWhyAnExplorationDoesNotPass(t *testing.T) {
@@ -99,4 +100,17 @@ func TestUnread(t *testing.T) {
 	assert.Equal(t, "3 of 5 replies to FETCH could not be read: the suite reads a reply of at most 9 bytes", c.Unread())
 	assert.Equal(t, c.Unread(), propertyResult{Result: &Result{Coverage: c}, hasServed: true}.openCause())
 	(*Coverage)(nil).addUnread("FETCH", &session.SyntaxError{}) // of a play without coverage
+}
+
+// endedTarget is a target whose process has ended.
+type endedTarget struct{ play.Target }
+
+func (endedTarget) HasDied() bool { return true }
+
+// An exploration that ends while nobody is let in does not pass.
+func TestAnUnservedEndIsNoPass(t *testing.T) {
+	t.Parallel()
+	r := &Result{Coverage: &Coverage{Answers: 99}, IsRefusing: true}
+	e := propertyResult{Result: r, hasServed: true, commands: 99, answers: 99}.evidence()
+	assert.Equal(t, "new connections were not served when the time of the check was over", e.OpenCause)
 }

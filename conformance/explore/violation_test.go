@@ -193,6 +193,7 @@ func TestCrashed(t *testing.T) {
 		"it is known to be dead":               {served: true, dead: true, last: "take"},
 	} {
 		p, _ := stub(nil, nil)
+		p.target = endedTarget{}
 		p.hasServed, p.mayEnd, p.isDead, p.last, p.step = test.served, test.ends, test.dead, test.last, 9
 		if test.outage {
 			p.outage = &play.Outage{}

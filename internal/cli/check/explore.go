@@ -322,7 +322,7 @@ func (o *exploreOptions) starter(ctx context.Context, at shared.Endpoint) crowd.
 	return func(password string) (play.Target, func(), error) {
 		server, end, err := testTarget{Endpoint: at}.start(ctx, registry.Config{Password: password}, o.timeout)
 		if started, ok := server.Target.(*target.Server); ok && server.Ended != nil {
-			return mortalServer{started, server.Ended}, end, err
+			return mortalServer{started, server.Ended, server.PID}, end, err
 		}
 		return server.Target, end, err
 	}

@@ -162,7 +162,11 @@ func (d plainServer) Forwarded() *forward.Record { return d.server.Deeds }
 type mortalServer struct {
 	*target.Server
 	ending func() (words string, output []string, hasEnded bool)
+	pid    func() int
 }
+
+// ListenerPID makes it an [explore.Listener].
+func (m mortalServer) ListenerPID() int { return m.pid() }
 
 // HasEnded makes it an [explore.Mortal].
 func (m mortalServer) HasDied() bool {

@@ -101,6 +101,9 @@ func (k *findingStore) listen(f explore.Finding) {
 	case f.Crash:
 		words, death := run.EndingOf(k.server.Ended())
 		k.printed[f.Number] = ending{words: words, death: death}
+		if words == "" { // it lives
+			k.printed[f.Number] = ending{output: k.server.Output(from.Add(-k.o.timeout), time.Now())}
+		}
 	case rule == explore.RuleSilent || rule == explore.RuleNoGreeting:
 		from = from.Add(-k.o.timeout)
 		fallthrough
@@ -146,7 +149,7 @@ func (k *findingStore) addResult(e *reports.Exploration, r *explore.Result) {
 		e.SilenceReason = "every new connection was refused; stop other clients of the server, or raise its connection limit"
 	}
 	if r.IsRefusing && r.LostReason == "" {
-		e.Outages = append(e.Outages, "new connections were not served at the end of the run")
+		k.addUnserved(e, r)
 	}
 	e.Unread = cmp.Or(e.Unread, r.Coverage.Unread())
 	k.addLeftover(e, r.LeftoverJobs)
@@ -168,6 +171,25 @@ func (k *findingStore) addResult(e *reports.Exploration, r *explore.Result) {
 	}
 	clear(k.printed)
 	clear(k.runs) // the next exploration numbers its findings itself
+}
+
+// addUnserved adds to the report that new connections were not served when the exploration was over: that is a finding
+// where it was seen in which way.
+func (k *findingStore) addUnserved(e *reports.Exploration, r *explore.Result) {
+	if !r.Looks.Way().Lives() {
+		e.Outages = append(e.Outages, "new connections were not served at the end of the run")
+		return
+	}
+	found := reports.ExplorationFinding{Finding: reports.Finding{
+		Verdict: reports.Crash, Statement: r.Looks.String(), Evidence: reports.Evidence{
+			Check: "explore", Expected: "a server that serves", Actual: r.Looks.String(),
+			Unscripted: "it was seen when the exploration was over, and not which command is the reason",
+		},
+	}, After: r.Commands, Times: 1}
+	if k.server != nil {
+		found.Printed = k.server.Output(e.StartTime, time.Now())
+	}
+	e.Findings, k.kinds = append(e.Findings, found), append(k.kinds, explore.RuleCrash)
 }
 
 // addLoss adds to the report that a forwarder before the target may have ended. What was found counts nevertheless.
@@ -252,7 +274,7 @@ func (k *findingStore) addFinding(e *reports.Exploration, f explore.Finding, run
 		found.Actual += "\n" + output.words
 	}
 	if f.Crash && found.Clause == "" {
-		found.Statement = run.Death(output.death, f.LikelyCause, "")
+		found.Statement = run.Loss(f.Looks, output.death, f.LikelyCause, "")
 	}
 	judge(&found.Finding, f)
 	if f.Script != "" {
