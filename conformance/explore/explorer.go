@@ -258,11 +258,11 @@ func (x *exploration) end(ctx context.Context) *Result {
 	return x.result
 }
 
-// askOnceMore asks a target that has served until the time was over once more: a port may have died with the last
+// askOnceMore asks a target that has served until the time was over once more: it may have died, or hang, since the last
 // command.
 func (x *exploration) askOnceMore(ctx context.Context) {
 	isKnown := x.play.isMute || x.play.isRefusing || x.play.isDead || !x.play.hasServed
-	if x.StartTarget != nil || isKnown || ctx.Err() != nil {
+	if isKnown || ctx.Err() != nil {
 		return
 	}
 	err := newPlay(x.config, newPrefix()).askRoles(ctx)

@@ -104,7 +104,7 @@ func (s *standing) stands(points ...fakes.Point) func(*fakes.Event) {
 // can be started again it is killed, and the rest is played on a new one.
 func TestAServerThatStandsStillIsKilled(t *testing.T) {
 	t.Parallel()
-	const held = "connect held as consumer\n" + deadlyScript + "C: BEAT {\"wid\":\"$wid\"}\nS: +OK\n"
+	const deadlyWithNeighbour = "connect held as consumer\n" + deadlyScript + "C: BEAT {\"wid\":\"$wid\"}\nS: +OK\n"
 	for name, test := range map[string]struct {
 		points []fakes.Point
 		words  string
@@ -116,7 +116,7 @@ func TestAServerThatStandsStillIsKilled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			sources := copies(12, "well", beating)
-			sources["deadly"] = held + "connect last as consumer\n"
+			sources["deadly"] = deadlyWithNeighbour + "connect last as consumer\n"
 			all := scripts(t, sources)
 			synctest.Test(t, func(t *testing.T) {
 				s := &standing{memoryTarget: *newTarget()}

@@ -241,8 +241,8 @@ func (s *runState) askLast(ctx context.Context, h *host) {
 	if reason == "" {
 		return
 	}
-	if lost := lostBefore(ctx, h); lost != "" {
-		s.bug(&UnservedError{Cause: errors.New(lost)})
+	if reason := lostBefore(ctx, h); reason != "" {
+		s.bug(&UnservedError{Cause: errors.New(reason)})
 		return
 	}
 	e := conformance.Evidence{DeadReason: reason, Looks: s.look(ctx, h, standstill.Looks{})}

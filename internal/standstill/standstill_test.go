@@ -15,7 +15,7 @@ func TestLooksShowOneWay(t *testing.T) {
 	const (
 		live   = standstill.Live
 		silent = standstill.Silent
-		gone   = standstill.Gone
+		ended  = standstill.Gone
 	)
 	type looks = standstill.Looks
 	for name, test := range map[string]struct {
@@ -24,11 +24,11 @@ func TestLooksShowOneWay(t *testing.T) {
 		words string
 	}{
 		"nothing was seen":             {},
-		"it ended":                     {looks{Process: gone, Old: gone, Fresh: gone}, standstill.Dead, ""},
-		"it ended behind its listener": {looks{Process: gone, Old: gone, Fresh: silent}, standstill.Dead, ""},
-		"elsewhere, and refuses":       {looks{Old: gone, Fresh: gone}, standstill.Unknown, ""},
+		"it ended":                     {looks{Process: ended, Old: ended, Fresh: ended}, standstill.Dead, ""},
+		"it ended behind its listener": {looks{Process: ended, Old: ended, Fresh: silent}, standstill.Dead, ""},
+		"elsewhere, and refuses":       {looks{Old: ended, Fresh: ended}, standstill.Unknown, ""},
 		"a forwarder takes connections, and all old ones ended": {
-			looks{Old: gone, Fresh: silent}, standstill.Unknown, "",
+			looks{Old: ended, Fresh: silent}, standstill.Unknown, "",
 		},
 		"it hangs": {looks{Process: live, Old: silent, Fresh: silent, PID: 71, Admissions: 9}, standstill.Hanging,
 			"it hangs: pid 71 lives, no connection is answered"},
@@ -36,7 +36,7 @@ func TestLooksShowOneWay(t *testing.T) {
 			"it hangs: no connection is answered, neither a new one nor one that was open before"},
 		"it accepts no more": {looks{Process: live, Old: live, Fresh: silent, PID: 71, Admissions: 400}, standstill.Closed,
 			"it takes no new connection; those that were open are served; it took 400"},
-		"it has closed its listener": {looks{Old: live, Fresh: gone}, standstill.Closed,
+		"it has closed its listener": {looks{Old: live, Fresh: ended}, standstill.Closed,
 			"it takes no new connection; those that were open are served"},
 		"no old one was seen": {looks{Process: live, Fresh: silent, PID: 71}, standstill.Closed,
 			"it takes no new connection; pid 71 lives"},
@@ -51,11 +51,11 @@ func TestLooksShowOneWay(t *testing.T) {
 			looks{Process: live, Old: live, Fresh: live, Second: silent, Third: live, Room: 3,
 				Introduction: "HELLO"}, standstill.OneByOne,
 			"it accepts the next connection when the one before has said HELLO"},
-		"it ends by itself": {looks{Process: gone, Lifetimes: lives(8010, 8020, 8100, 7990)}, standstill.ShortLived,
+		"it ends by itself": {looks{Process: ended, Lifetimes: lives(8010, 8020, 8100, 7990)}, standstill.ShortLived,
 			"it ends 8s after each start, whatever is sent"},
-		"it ended soon, thrice alike": {looks{Process: gone, Lifetimes: lives(8010, 8020, 8100)}, standstill.Dead, ""},
-		"it ended at a command, soon": {looks{Process: gone, Lifetimes: lives(600, 600, 600, 600)}, standstill.Dead, ""},
-		"it ended now and then":       {looks{Process: gone, Lifetimes: lives(8000, 9000, 8000, 12000)}, standstill.Dead, ""},
+		"it ended soon, thrice alike": {looks{Process: ended, Lifetimes: lives(8010, 8020, 8100)}, standstill.Dead, ""},
+		"it ended at a command, soon": {looks{Process: ended, Lifetimes: lives(600, 600, 600, 600)}, standstill.Dead, ""},
+		"it ended now and then":       {looks{Process: ended, Lifetimes: lives(8000, 9000, 8000, 12000)}, standstill.Dead, ""},
 		"it serves, and has ended before it": {looks{Process: live, Fresh: live, Lifetimes: lives(8000, 8000, 8000, 8000)},
 			standstill.Unknown, ""},
 		"it serves": {looks{Process: live, Old: live, Fresh: live, Second: live}, standstill.Unknown, ""},
