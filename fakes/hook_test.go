@@ -207,3 +207,22 @@ func TestRepliesOfTwoConnectionsSwapped(t *testing.T) {
 		assert.Contains(t, a.read(), `"queue":"b"`)
 	})
 }
+
+// TestCloseHasABound: a hook that waits for ever does not hold up who closes the server.
+func TestCloseHasABound(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		s, dial := memory(t, fakes.Config{Hook: func(e *fakes.Event) {
+			if e.Point == fakes.Enqueued { // it holds the lock of the store
+				<-release
+			}
+		}})
+		dial().greet(producer).send(job("1", "") + "\r\n")
+		synctest.Wait()
+		begin := time.Now()
+		s.Close()
+		assert.Equal(t, 10*time.Second, elapsed(begin))
+		close(release)
+	})
+}

@@ -56,3 +56,30 @@ func TestReset(t *testing.T) {
 		assert.Contains(t, c.do("FETCH default"), `"2"`, "connections stay, and the worker may fetch again")
 	})
 }
+
+// A queue is emptied alone, and the clock goes back only while no job has a time.
+func TestResetQueueAndRewind(t *testing.T) {
+	t.Parallel()
+	withMemoryServer(t, fakes.Config{Extension: fakes.Faktory}, func(t *testing.T, s *fakes.Server, dial func() *wire) {
+		p, c := dial().greet(producer), dial().greet(producer)
+		for _, queue := range []string{"a", "b"} {
+			at := s.Now().Add(time.Hour).Format(time.RFC3339Nano)
+			require.Equal(t, "+OK", p.do(job(queue+"1", `"queue":"`+queue+`"`)))
+			require.Equal(t, "+OK", p.do(job(queue+"2", `"queue":"`+queue+`"`)))
+			require.Equal(t, "+OK", p.do(job(queue+"3", `"queue":"`+queue+`","at":"`+at+`"`)))
+			require.Contains(t, c.do("FETCH "+queue), queue+"1")
+		}
+		require.Equal(t, "+OK", p.do("QUEUE PAUSE a"))
+		s.ResetQueue("a")
+		assert.Equal(t, []string{"queue b", "scheduled b", "working b"}, places(s))
+		require.Equal(t, "+OK", p.do(job("4", `"queue":"a"`)))
+		assert.Contains(t, c.do("FETCH a"), `"4"`, "it is not paused")
+
+		assert.False(t, s.Rewind(time.Hour))
+		s.ResetQueue("a")
+		s.ResetQueue("b")
+		begin := s.Now()
+		assert.True(t, s.Rewind(time.Hour))
+		assert.Equal(t, -time.Hour, s.Now().Sub(begin))
+	})
+}

@@ -4,14 +4,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/store"
 	"github.com/fwpsuite/fwp/internal/base/machine"
 )
 
+// closePatience is how long a server that is closed waits for its goroutines.
+const closePatience = 10 * time.Second
+
 // Close stops listening and closes every connection. It returns when all goroutines of the server have ended and its
-// jobs are in [Config.Dir]. Another call does nothing.
+// jobs are in [Config.Dir]. If a hook does not return, Close does after 10 s, and stores nothing. Another call does
+// nothing.
 func (s *Server) Close() {
 	s.life.Lock()
 	defer s.life.Unlock()
@@ -23,11 +29,22 @@ func (s *Server) Close() {
 		close(s.done)
 	}
 	s.stop(false)
-	s.clock.Wait()
-	if isFirst {
+	if s.hasEnded() && isFirst {
 		s.save()
 		s.store.Release()
 	}
+}
+
+// hasEnded waits for the goroutines of a server that is closed, and reports whether they have ended: a hook that waits
+// for ever may hold the lock of the store.
+func (s *Server) hasEnded() bool {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.serving.Wait()
+		s.clock.Wait()
+	}()
+	return !machine.Wait(ended, closePatience)
 }
 
 // Restart is an orderly restart: the server stops listening, closes every connection, and listens again at the same
@@ -58,6 +75,7 @@ func (s *Server) Down(reset bool) error {
 		defer s.isLeaving.Store(false)
 	}
 	s.stop(reset)
+	s.serving.Wait()
 	s.store.Restarted(&Event{ResetsConn: reset})
 	s.reload(reset)
 	return nil
@@ -74,23 +92,28 @@ func (s *Server) Up() error {
 	return nil
 }
 
-// stop ends the listener and all connections, and waits for them.
+// stop ends the listener and all connections. Their goroutines end soon.
 func (s *Server) stop(reset bool) {
 	s.mu.Lock()
 	ln := s.ln
 	s.ln = nil
-	conns := make([]*conn, 0, len(s.conns))
-	for c := range s.conns {
-		conns = append(conns, c)
-	}
 	s.mu.Unlock()
 	if ln != nil {
 		ln.Close()
 	}
+	s.disconnect(reset)
+}
+
+// Disconnect closes all connections, and goes on listening.
+func (s *Server) Disconnect() { s.disconnect(false) }
+
+func (s *Server) disconnect(reset bool) {
+	s.mu.Lock()
+	conns := slices.Collect(maps.Keys(s.conns))
+	s.mu.Unlock()
 	for _, c := range conns {
 		c.end(reset)
 	}
-	s.serving.Wait()
 }
 
 // Reset removes all jobs and counts, and the effect of each [Server.Signal]. Connections stay open.
@@ -98,6 +121,13 @@ func (s *Server) Reset() {
 	s.store.Clear(&Event{})
 	s.workers.reset()
 }
+
+// ResetQueue removes the jobs of a queue, wherever they are, and the pause of the queue. Counts stay.
+func (s *Server) ResetQueue(name string) { s.store.ClearQueue(&Event{}, name) }
+
+// Rewind moves the server's clock back by d, and reports whether it did: only a server without jobs can, since times
+// would come twice.
+func (s *Server) Rewind(d time.Duration) bool { return s.store.Rewind(d) }
 
 // Advance moves the server's clock forward by d. Everything that is due in this time happens before Advance returns,
 // in order: scheduled jobs, retries and the ends of reservations. It does not shorten the waits of clients, such as

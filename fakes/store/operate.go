@@ -20,12 +20,32 @@ func (st *Store[J, E]) Pause(cause E, name string, isPaused bool) {
 func (st *Store[J, E]) Drop(name string) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
+	st.drop(name)
+}
+
+func (st *Store[J, E]) drop(name string) {
 	q := st.queue(name)
 	q.isKnown, q.isPaused = false, false
 	for len(q.jobs) > 0 {
 		st.countRemoved(q, q.pop())
 	}
 	st.forget(q)
+}
+
+// ClearQueue is Drop, and removes the scheduled, retried, held and dead jobs of the queue too.
+func (st *Store[J, E]) ClearQueue(cause E, name string) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	isOfQueue := func(j J) bool { return j.Queue() == name }
+	for _, set := range []Set{Scheduled, Retries, Dead} {
+		st.move(cause, set, isOfQueue, Nowhere)
+	}
+	for _, h := range slices.Clone(st.expiry.items) {
+		if isOfQueue(h.Job) {
+			st.release(h)
+		}
+	}
+	st.drop(name)
 }
 
 // First returns the job that leaves a queue next, and false if the queue is empty.
@@ -43,6 +63,10 @@ func (st *Store[J, E]) First(name string) (j J, ok bool) {
 func (st *Store[J, E]) Move(cause E, from Set, match func(J) bool, to Set) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
+	st.move(cause, from, match, to)
+}
+
+func (st *Store[J, E]) move(cause E, from Set, match func(J) bool, to Set) {
 	set := st.timeline(from)
 	matching := slices.DeleteFunc(slices.Clone(set.items), func(h *TimedJob[J]) bool { return !match(h.Job) })
 	slices.SortFunc(matching, func(a, b *TimedJob[J]) int { return a.dueTime.Compare(b.dueTime) })

@@ -109,6 +109,18 @@ func (st *Store[J, E]) Advance(cause E, d time.Duration) {
 	st.arm(st.nowLocked()) // Run computes its next time anew
 }
 
+// Rewind sets the clock of the store back, and reports whether it did: a store with jobs has times that would come
+// twice.
+func (st *Store[J, E]) Rewind(d time.Duration) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if _, isTimed := st.next(); isTimed || st.jobs > 0 || len(st.deadJobs.items) > 0 {
+		return false
+	}
+	st.clockOffset -= d
+	return true
+}
+
 // Now returns the time of the store's clock.
 func (st *Store[J, E]) Now() time.Time {
 	st.mu.Lock()
