@@ -13,22 +13,24 @@ export class Double {
   }
 
   /** Sends a request to the control, and returns its answer. */
-  async ask(method, path, body) {
-    const reply = await fetch(this.control + path, { method, body: body === undefined ? body : JSON.stringify(body) });
+  async ask(method, path, body, query = {}) {
+    const given = Object.entries(query).filter(([, value]) => value !== undefined);
+    const url = this.control + path + (given.length ? "?" + new URLSearchParams(given) : "");
+    const reply = await fetch(url, { method, body: body === undefined ? body : JSON.stringify(body) });
     const answer = await reply.json();
     if (reply.status === 417) assert.fail(answer.differences.join("\n"));
     if (!reply.ok) throw new Error(answer.error);
     return answer;
   }
 
-  /** Returns the jobs that the server has. */
-  jobs() { return this.ask("GET", "/v1/jobs"); }
+  /** Returns the jobs that the server has, or those of a queue. */
+  jobs(query) { return this.ask("GET", "/v1/jobs", undefined, query); }
 
   /** Pushes jobs, and returns their ids. */
   async push(...jobs) { return (await this.ask("POST", "/v1/jobs", jobs)).jids; }
 
-  /** Returns what clients did. */
-  journal() { return this.ask("GET", "/v1/journal"); }
+  /** Returns what clients did: a worker, with a verb, about a queue, after the entry with a number. */
+  journal(query) { return this.ask("GET", "/v1/journal", undefined, query); }
 
   /** Throws an AssertionError unless clients did what is expected. */
   async verify(expected) { await this.ask("POST", "/v1/verify", expected); }
@@ -36,24 +38,48 @@ export class Double {
   /** Has the server answer commands otherwise. */
   async stub(stub) { await this.ask("POST", "/v1/stubs", stub); }
 
+  /** Returns the stubs, and how often each was used. */
+  stubs() { return this.ask("GET", "/v1/stubs"); }
+
+  async removeStubs() { await this.ask("DELETE", "/v1/stubs"); }
+
+  /** Returns the planted bugs. */
+  bugs() { return this.ask("GET", "/v1/bugs"); }
+
+  /** Replaces the planted bugs by others, names or rules. Without one there are none. */
+  async setBugs(...bugs) { await this.ask("PUT", "/v1/bugs", bugs); }
+
+  /** Closes all connections now. */
+  async disconnect() { await this.ask("POST", "/v1/disconnect"); }
+
+  /** Returns the time of the server. */
+  async clock() { return new Date((await this.ask("GET", "/v1/clock")).now); }
+
   /** Sets the clock forward: "30m". */
   async advance(by) { await this.ask("POST", "/v1/clock", { advance: by }); }
 
-  /** Sets the clock forward to a Date. */
-  async setClock(to) { await this.ask("POST", "/v1/clock", { set: to.toISOString() }); }
+  /** Sets the clock to a Date; back only while the server has no jobs. */
+  async setClock(to) { await this.ask("POST", "/v1/clock", { set: to }); }
 
-  async quiet(worker = "") { await this.ask("POST", "/v1/quiet", { worker }); }
+  /** Answers the next BEAT of a worker, or of all, with quiet. */
+  async quiet(worker) { await this.ask("POST", "/v1/quiet", { worker }); }
 
-  async terminate(worker = "") { await this.ask("POST", "/v1/terminate", { worker }); }
+  /** Answers the next BEAT of a worker, or of all, with terminate. */
+  async terminate(worker) { await this.ask("POST", "/v1/terminate", { worker }); }
 
-  /** Removes jobs, signals, stubs, planted bugs and the journal. */
-  async reset() { await this.ask("POST", "/v1/reset"); }
+  /** Removes jobs, signals, stubs, planted bugs and the journal, or, with { queue }, the jobs and the journal of a queue. */
+  async reset(only) { await this.ask("POST", "/v1/reset", only && { ...only, queue: only.queue ?? null }); }
 
-  /** Ends the server, and returns what it says about its clients. */
+  /** Ends the server, and returns what it says about its clients. One that does not end in 30 s is killed. */
   async close() {
-    const over = this.process.exitCode === null ? once(this.process, "close") : undefined;
-    this.process.stdin.end();
-    await over;
+    if (this.process.exitCode === null && this.process.signalCode === null) {
+      const over = once(this.process, "close");
+      const timer = setTimeout(() => this.process.kill("SIGKILL"), 30_000);
+      this.process.stdin.end();
+      await over;
+      clearTimeout(timer);
+      if (this.process.signalCode === "SIGKILL") throw new Error("fwpcheck serve did not end in 30 s, and was killed");
+    }
     return this.summary.join("\n");
   }
 }

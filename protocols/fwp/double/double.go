@@ -89,6 +89,14 @@ func (d *Double) Reset() {
 	d.journal = journal{changed: make(chan struct{})}
 }
 
+// ResetQueue removes the jobs of a queue, and what the journal has about them.
+func (d *Double) ResetQueue(queue string) {
+	d.server.ResetQueue(queue)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.journal.clearQueue(queue)
+}
+
 // hook lets the bugs act, and writes the journal. Some points hold a lock of the server, so that it calls nothing of
 // it.
 func (d *Double) hook(e *fakes.Event) {

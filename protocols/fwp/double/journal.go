@@ -2,8 +2,10 @@ package double
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,6 +37,20 @@ type Entry struct {
 	units [][]byte // the jobs that the command is about, as JSON; none if there are none or they are not known
 }
 
+// isAbout reports whether a command is about a job of a queue.
+func (e *Entry) isAbout(queue string) bool {
+	return slices.ContainsFunc(e.units, func(unit []byte) bool { return queueOf(unit) == queue })
+}
+
+// queueOf returns the queue of a job, empty if nothing but its jid is known.
+func queueOf(unit []byte) string {
+	job, err := fakes.ParseObject(unit)
+	if err != nil || job.Text("jobtype") == "" {
+		return ""
+	}
+	return cmp.Or(job.Text("queue"), "default")
+}
+
 // kind returns what a command did to its jobs, as expectations name it; empty if it did nothing.
 func (e *Entry) kind() string {
 	if e.Refusal != "" || e.units == nil {
@@ -52,6 +68,7 @@ type journal struct {
 	entries   []Entry
 	memory    int
 	last      int               // the number of the last entry
+	cleared   int               // entries that a reset of a queue has removed
 	changed   chan struct{}     // closed when there is a new entry, or none any more
 	units     map[string][]byte // the jobs by their jids, as they were last pushed or delivered
 	unitBytes int               // bytes of them
@@ -71,6 +88,32 @@ func (j *journal) add(e Entry) {
 	}
 	clear(j.entries[:drop]) // they stay reachable until the list is copied
 	j.entries = j.entries[drop:]
+}
+
+// clearQueue removes what is about the jobs of a queue: whole entries, or their jobs of it.
+func (j *journal) clearQueue(queue string) {
+	close(j.changed)
+	j.changed = make(chan struct{})
+	isOfQueue := func(unit []byte) bool { return queueOf(unit) == queue }
+	before := len(j.entries)
+	j.memory = 0
+	j.entries = slices.DeleteFunc(j.entries, func(e Entry) bool {
+		return len(e.units) > 0 && !slices.ContainsFunc(e.units, func(unit []byte) bool { return !isOfQueue(unit) })
+	})
+	j.cleared += before - len(j.entries)
+	for i := range j.entries {
+		e := &j.entries[i]
+		if e.isAbout(queue) {
+			e.units = slices.DeleteFunc(slices.Clone(e.units), isOfQueue)
+		}
+		j.memory += e.size()
+	}
+	for jid, unit := range j.units {
+		if isOfQueue(unit) {
+			delete(j.units, jid)
+			j.unitBytes -= entrySize + len(unit)
+		}
+	}
 }
 
 // entrySize is about how much memory an entry takes beside its texts.
@@ -158,7 +201,7 @@ func (d *Double) Summary() Summary {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s.Commands, s.DroppedEntries = d.journal.last, d.journal.last-len(d.journal.entries)
+	s.Commands, s.DroppedEntries = d.journal.last, d.journal.last-d.journal.cleared-len(d.journal.entries)
 	for _, e := range d.journal.entries {
 		if e.Refusal != "" {
 			s.Refusals++
@@ -188,22 +231,30 @@ func (d *Double) entries(matches func(*Entry) bool) []Entry {
 	return all
 }
 
+// exact is the tolerance of values that are no times.
+const exact time.Duration = -1
+
 // contains reports whether a JSON value has everything that another one has: of objects the members that are named,
-// of everything else the same value.
-func contains(got, want any) bool {
+// of everything else the same value. Times of a job, its members at and ..._at, may be written differently, and may be
+// apart by the tolerance; arguments are the application's, and are compared as they are.
+func contains(got, want any, tolerance time.Duration) bool {
 	switch want := want.(type) {
 	case map[string]any:
 		object, ok := got.(map[string]any)
 		for name, value := range want {
 			member, isMember := object[name]
-			ok = ok && isMember && contains(member, value)
+			allowed := tolerance
+			if name == "args" {
+				allowed = exact
+			}
+			ok = ok && isMember && (contains(member, value, allowed) || isTime(name) && isNear(member, value, allowed))
 		}
 		return ok
 	case []any:
 		list, ok := got.([]any)
 		ok = ok && len(list) == len(want)
 		for i := range want {
-			ok = ok && contains(list[i], want[i])
+			ok = ok && contains(list[i], want[i], tolerance)
 		}
 		return ok
 	case json.Number:
@@ -211,4 +262,15 @@ func contains(got, want any) bool {
 		return ok && number.Equal(n, want)
 	}
 	return got == want
+}
+
+func isTime(name string) bool { return name == "at" || strings.HasSuffix(name, "_at") }
+
+// isNear reports whether two values are times that are at most so far apart.
+func isNear(got, want any, tolerance time.Duration) bool {
+	gotText, _ := got.(string)
+	wantText, _ := want.(string)
+	gotTime, gotErr := time.Parse(time.RFC3339, gotText)
+	wantTime, wantErr := time.Parse(time.RFC3339, wantText)
+	return cmp.Or(gotErr, wantErr) == nil && gotTime.Sub(wantTime).Abs() <= tolerance
 }

@@ -126,7 +126,17 @@ func TestTheClockIsSetToAnInstant(t *testing.T) {
 	status, body := ask(t, control, http.MethodPost, "/v1/clock", `{"set":"2100-01-01T00:00:00Z"}`)
 	assert.Equal(t, 200, status, body)
 	assert.Equal(t, 2100, d.Server().Now().UTC().Year())
-	for _, wrong := range []string{`{"set":"2000-01-01T00:00:00Z"}`, `{"set":"2999-02-01T00:00:00Z"}`, `{"set":"2100-02-01T00:00:00Z","advance":"1s"}`, `{}`} {
+	status, body = ask(t, control, http.MethodPost, "/v1/clock", `{"set":"1999-12-31T23:00:00Z"}`)
+	assert.Equal(t, 200, status, body)
+	assert.Equal(t, 1999, d.Server().Now().UTC().Year(), "it goes back while there are no jobs")
+	status, body = ask(t, control, http.MethodPost, "/v1/jobs", `{"jid":"new-year","jobtype":"t","at":"2000-01-01T00:00:00Z"}`)
+	require.Equal(t, 200, status, body)
+	_, body = ask(t, control, http.MethodGet, "/v1/jobs", "")
+	assert.Contains(t, body, `"place":"scheduled"`)
+	_, _ = ask(t, control, http.MethodPost, "/v1/clock", `{"set":"2100-01-01T00:00:00Z"}`)
+	_, body = ask(t, control, http.MethodGet, "/v1/jobs", "")
+	assert.Contains(t, body, `"place":"queue"`)
+	for _, wrong := range []string{`{"set":"1999-12-31T23:00:00Z"}`, `{"set":"2999-02-01T00:00:00Z"}`, `{"set":"2100-02-01T00:00:00Z","advance":"1s"}`, `{}`} {
 		status, _ = ask(t, control, http.MethodPost, "/v1/clock", wrong)
 		assert.Equal(t, 400, status, wrong)
 	}
@@ -148,7 +158,7 @@ func TestVerifyWaits(t *testing.T) {
 	assert.Empty(t, <-verified)
 	status, _ := ask(t, control, http.MethodPost, "/v1/verify", `{"failed":[{}],"timeout":"1ms"}`)
 	assert.Equal(t, 417, status)
-	status, body := ask(t, control, http.MethodPost, "/v1/verify", `{"timeout":"2h"}`)
+	status, body := ask(t, control, http.MethodPost, "/v1/verify", `{"failed":[{}],"timeout":"2h"}`)
 	assert.Equal(t, 400, status)
 	assert.Contains(t, body, "at most 30s")
 }
