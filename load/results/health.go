@@ -132,7 +132,8 @@ type LoadWorker struct {
 	InHandMax int64   `json:"in_hand_most"`
 	// Connections is how many it had open at a time, at most.
 	Connections int `json:"connections"`
-	// MemoryPeak is the most memory in bytes that its processes had resident at the end of a second.
+	// MemoryPeak is the most memory in bytes that its processes had resident at the end of a second. What they share
+	// counts once, where the operating system says it.
 	MemoryPeak int64 `json:"memory_peak_bytes,omitempty"`
 	// Beats counts its heartbeats, and BeatGap is the longest time without one, that until its end included.
 	Beats   int64         `json:"beats"`

@@ -169,6 +169,22 @@ func parseMemTotal(text string) int64 {
 	return 0
 }
 
+// parseShare reads /proc/PID/smaps_rollup and returns the memory of a process in bytes, of which it has a share only
+// where other processes have the same: as those that are forked have with their parent. It is negative if that is not
+// there.
+func parseShare(text string) int64 {
+	for line := range strings.Lines(text) {
+		fields := strings.Fields(line)
+		if len(fields) < 2 || fields[0] != "Pss:" {
+			continue
+		}
+		if kib, err := strconv.ParseInt(fields[1], 10, 64); err == nil {
+			return kib << 10
+		}
+	}
+	return -1
+}
+
 // Usage is what a process of this machine and all that it has started use: CPU time so far, in steps of 10 ms, resident
 // memory in bytes, and threads. Redis is the memory of those among them that are a redis-server.
 type Usage struct {
@@ -209,7 +225,7 @@ func parseProcessStat(text string) processStat {
 }
 
 // treeUsage returns what a process and all below it use.
-func treeUsage(pid int, all map[int]processStat, pageSize int64) (u Usage, ok bool) {
+func treeUsage(pid int, all map[int]processStat, memory func(pid int) int64) (u Usage, ok bool) {
 	if _, ok := all[pid]; !ok {
 		return u, false
 	}
@@ -219,9 +235,10 @@ func treeUsage(pid int, all map[int]processStat, pageSize int64) (u Usage, ok bo
 			if at == pid {
 				u.CPU += time.Duration(p.ticks) * tick
 				u.Threads += int(p.threads)
-				u.Memory += p.residentPages * pageSize
+				bytes := memory(number)
+				u.Memory += bytes
 				if p.name == "redis-server" {
-					u.Redis += p.residentPages * pageSize
+					u.Redis += bytes
 				}
 				break
 			}

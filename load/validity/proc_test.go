@@ -97,6 +97,14 @@ func TestParseTheRest(t *testing.T) {
 	assert.Zero(t, parseMemTotal(""))
 }
 
+func TestParseShare(t *testing.T) {
+	t.Parallel()
+	assert.EqualValues(t, 1500<<10, parseShare("55-7f ---p 00000000 00:00 0 [rollup]\nRss:  4096 kB\nPss:  1500 kB\nPss_Dirty: 9 kB\n"))
+	for _, text := range []string{"", "Pss:", "Pss: x kB", "Rss: 4096 kB", "SwapPss: 7 kB"} {
+		assert.EqualValues(t, -1, parseShare(text), text)
+	}
+}
+
 func TestTreeUsage(t *testing.T) {
 	t.Parallel()
 	line := "812 (a (strange) name) S 7 812 812 0 -1 4194560 1 2 3 4 120 30 7 3 20 0 9 0 100 4096 25"
@@ -109,9 +117,9 @@ func TestTreeUsage(t *testing.T) {
 		8: {name: "redis-server", parent: 7, ticks: 20, threads: 1, residentPages: 4}, 9: {parent: 8, ticks: 300},
 		10: {parent: 1, ticks: 5000}, 20: {parent: 21, ticks: 1}, 21: {parent: 20, ticks: 1},
 	}
-	usage, ok := treeUsage(7, all, 4096)
+	usage, ok := treeUsage(7, all, func(pid int) int64 { return all[pid].residentPages * 4096 })
 	assert.Equal(t, Usage{CPU: 3210 * time.Millisecond, Memory: 7 * 4096, Redis: 4 * 4096, Threads: 3}, usage)
 	assert.True(t, ok)
-	_, ok = treeUsage(99, all, 4096)
+	_, ok = treeUsage(99, all, nil)
 	assert.False(t, ok)
 }

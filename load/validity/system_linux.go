@@ -99,6 +99,26 @@ func describe(m *results.Machine) {
 // Tree returns what a process of this machine and all that it has started use. It is not known (false) where the
 // process has ended, or the operating system does not provide it: only Linux does.
 func Tree(pid int) (Usage, bool) {
+	all := processes()
+	return treeUsage(pid, all, func(pid int) int64 { return all[pid].residentBytes() })
+}
+
+// TreeByShares is Tree, but what several processes have in common counts once, where the kernel says the share of
+// each. That costs more than Tree, the more memory the processes have.
+func TreeByShares(pid int) (Usage, bool) {
+	all := processes()
+	return treeUsage(pid, all, func(pid int) int64 {
+		if share := parseShare(file("/proc/" + strconv.Itoa(pid) + "/smaps_rollup")); share >= 0 {
+			return share
+		}
+		return all[pid].residentBytes()
+	})
+}
+
+func (p processStat) residentBytes() int64 { return p.residentPages * int64(os.Getpagesize()) }
+
+// processes returns those of this machine.
+func processes() map[int]processStat {
 	names, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is valid
 	all := map[int]processStat{}
 	for _, name := range names {
@@ -110,5 +130,5 @@ func Tree(pid int) (Usage, bool) {
 			all[number] = parseProcessStat(string(text))
 		}
 	}
-	return treeUsage(pid, all, int64(os.Getpagesize()))
+	return all
 }

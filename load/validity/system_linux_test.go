@@ -19,3 +19,19 @@ func TestAQuotaIsAllThatAProcessMayUse(t *testing.T) {
 		assert.InDelta(t, want, s.processors, 0.001, quota)
 	}
 }
+
+// TestTreeByShares: what this process is alone in counts in full, and what it shares with others in part.
+func TestTreeByShares(t *testing.T) {
+	t.Parallel()
+	resident, ok := Tree(os.Getpid())
+	require.True(t, ok)
+	if parseShare(file("/proc/self/smaps_rollup")) < 0 {
+		t.Skip("this kernel does not say what a process shares")
+	}
+	shares, ok := TreeByShares(os.Getpid())
+	require.True(t, ok)
+	assert.Positive(t, shares.Memory)
+	assert.Less(t, shares.Memory, 2*resident.Memory)
+	_, ok = TreeByShares(-1)
+	assert.False(t, ok)
+}

@@ -15,3 +15,6 @@ func describe(*results.Machine) {}
 
 // Tree returns what a process of this machine and all that it has started use. Only Linux provides it.
 func Tree(int) (Usage, bool) { return Usage{}, false }
+
+// TreeByShares is Tree, but what several processes have in common counts once.
+func TreeByShares(int) (Usage, bool) { return Usage{}, false }

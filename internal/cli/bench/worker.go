@@ -170,5 +170,5 @@ func (m workerProcess) Usage() (validity.Usage, bool) {
 	if !ok {
 		return validity.Usage{}, false
 	}
-	return validity.Tree(process.PID())
+	return validity.TreeByShares(process.PID())
 }
