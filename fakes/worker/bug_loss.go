@@ -31,6 +31,7 @@ var lossBugs = []Bug{
 
 // producerLossBugs are those of producers.
 var producerLossBugs = []Bug{
+	setting("loss-buffered", func(c *Config) { c.Buffers = true }),
 	bug("loss-ignored", tellPushed(func(e *Event) bool { return e.Reply.Kind == 0 })),
 }
 

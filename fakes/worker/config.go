@@ -28,9 +28,10 @@ type Config struct {
 	Labels        []string
 
 	// MaxCommands is how many commands a connection carries at most, as with a bug; any number if zero. LeaveOpen has it
-	// stay open behind them. Beats has a producer send BEATs, as a bug does too.
-	MaxCommands      int
-	LeaveOpen, Beats bool
+	// stay open behind them. Beats has a producer send BEATs, and Buffers has it count jobs as pushed that wait in its
+	// memory for a connection, as bugs do too.
+	MaxCommands               int
+	LeaveOpen, Beats, Buffers bool
 
 	// SeparateProcesses has executors in processes of their own, whose end is a failure of their job.
 	SeparateProcesses bool

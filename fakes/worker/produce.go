@@ -84,7 +84,8 @@ type caller struct {
 	w         *Worker
 	say       func(line string)
 	hasFailed *atomic.Bool
-	conn      *conn // nil: none is open
+	conn      *conn    // nil: none is open
+	waiting   [][]byte // jobs that the connection has not taken
 }
 
 // ownJID is how the jids of the producer begin.
@@ -128,7 +129,7 @@ func (c *caller) pushJob(ctx context.Context, line []byte) {
 	}
 	e := c.newEvent(fwp.PUSH, units[0])
 	for range 1 + btoi(e.Repeat) - btoi(e.Skip) {
-		e.Reply = c.send(ctx, e.Verb, encode(e.Fields))
+		e.Reply = c.sendNext(ctx, encode(e.Fields))
 		e.setPushed(e.Reply.Kind == fwp.SimpleString)
 	}
 	c.tell(ctx, e)
@@ -186,6 +187,18 @@ func (c *caller) tell(ctx context.Context, e *Event) {
 	if ctx.Err() == nil {
 		c.say(e.State + " " + e.jid)
 	}
+}
+
+// sendNext sends a PUSH, behind those that wait, and returns its reply; with Buffers always one.
+func (c *caller) sendNext(ctx context.Context, job []byte) (reply fwp.Reply) {
+	c.waiting = append(c.waiting, job)
+	for len(c.waiting) > 0 {
+		if reply = c.send(ctx, fwp.PUSH, c.waiting[0]); reply.Kind == 0 && c.w.cfg.Buffers {
+			return ok()
+		}
+		c.waiting = c.waiting[1:]
+	}
+	return reply
 }
 
 // send sends a PUSH, or a PUSHB, and returns its reply; none if the connection was lost. (PUSH)

@@ -159,3 +159,28 @@ func likeFaktory(t *testing.T, departure, check string) (report *reports.Report)
 	})
 	return report
 }
+
+// TestJobsInMemory: a job that counts as pushed while it is only in the memory of the producer is a finding, whether it
+// is lost at the end or pushed later.
+func TestJobsInMemory(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ departure, check, want string }{
+		{"loss-buffered", "outage/refused-last", "the server did not accept "},
+		{"loss-buffered", "outage/slow-last", "the server did not accept "},
+		{"loss-buffered", "outage/refused-between", " s before the OK"},
+		{"", "outage/refused-last", ""},
+		{"", "outage/slow-last", ""},
+		{"", "outage/stalled-last", ""},
+	} {
+		t.Run(row.departure+" "+row.check, func(t *testing.T) {
+			t.Parallel()
+			report, got := likeFaktory(t, row.departure, row.check), ""
+			for _, f := range report.Findings() {
+				assert.Equal(t, "FWP-WU-19", f.Clause)
+				got += f.Actual
+			}
+			assert.Contains(t, got, row.want)
+			assert.Equal(t, row.want == "", got == "", got)
+		})
+	}
+}

@@ -60,7 +60,7 @@ func (a *attacker) Done() <-chan struct{} { return a.done }
 func (a *attacker) Code() int             { return 1 }
 func (a *attacker) ExitStatus() string    { return "exit status 1" }
 func (a *attacker) Output() []string      { return nil }
-func (a *attacker) Lines() []string       { return nil }
+func (a *attacker) Lines() []PrintedLine  { return nil }
 func (a *attacker) Kill()                 { a.cancel(); <-a.done }
 
 // dial returns a connection that ends with the process, nil if the process has ended or the server closes it at once.

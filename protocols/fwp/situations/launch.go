@@ -53,9 +53,15 @@ type Process interface {
 	ExitStatus() string
 	// Output returns the last lines that it printed, and Lines all that have their end, up to 10,000.
 	Output() []string
-	Lines() []string
+	Lines() []PrintedLine
 	// Kill ends it with everything that it started, and blocks until that is done.
 	Kill()
+}
+
+// PrintedLine is a line that a program has printed, and when it was read.
+type PrintedLine struct {
+	Text string
+	At   time.Time
 }
 
 // Command is a [Launcher] of a command. In its words {url}, {queues} and {concurrency} stand for its environment; it
@@ -114,7 +120,7 @@ type commandProcess struct {
 	lines *lines
 }
 
-func (s commandProcess) Lines() []string { return s.lines.all() }
+func (s commandProcess) Lines() []PrintedLine { return s.lines.all() }
 
 // Output returns the last lines that it printed, without the password.
 func (s commandProcess) Output() []string {
@@ -216,11 +222,18 @@ func (in *input) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+func texts(lines []PrintedLine) (all []string) {
+	for _, line := range lines {
+		all = append(all, line.Text)
+	}
+	return all
+}
+
 // lines are what a program has printed, up to a limit. Its methods may be called by many goroutines at once.
 type lines struct {
 	secret   string // as in a URL; empty: there is none
 	mu       sync.Mutex
-	list     []string
+	list     []PrintedLine
 	isLeaked bool // one has the secret
 }
 
@@ -230,7 +243,7 @@ func (l *lines) add(line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.list) < maxPrinted {
-		l.list = append(l.list, line)
+		l.list = append(l.list, PrintedLine{line, time.Now()})
 	}
 	const minSecret = 10 // bytes of a password that no line has by chance
 	l.isLeaked = l.isLeaked || l.hide(line) != line && (len(l.secret) >= minSecret ||
@@ -254,8 +267,8 @@ func (l *lines) hide(line string) string {
 func (l *lines) leaks() bool { return WithLock(&l.mu, func() bool { return l.isLeaked }) }
 
 // all returns the lines; the caller may keep them.
-func (l *lines) all() []string {
-	return WithLock(&l.mu, func() []string { return slices.Clone(l.list) })
+func (l *lines) all() []PrintedLine {
+	return WithLock(&l.mu, func() []PrintedLine { return slices.Clone(l.list) })
 }
 
 // namer is a launcher that can give a program a file of names of its own. CanName returns why it cannot here.
@@ -360,14 +373,14 @@ type inProcess struct {
 func (p *inProcess) Signal(name string)    { p.signal(name) }
 func (p *inProcess) Done() <-chan struct{} { return p.done }
 func (p *inProcess) Code() int             { return p.code }
-func (p *inProcess) Lines() []string       { return p.printed.all() }
+func (p *inProcess) Lines() []PrintedLine  { return p.printed.all() }
 func (p *inProcess) ExitStatus() string    { return fmt.Sprintf("exit status %d", p.code) }
 
 // Output returns the last lines that it logged.
 func (p *inProcess) Output() []string {
 	const limit = 20
 	all := p.logged.all()
-	return all[max(0, len(all)-limit):]
+	return texts(all[max(0, len(all)-limit):])
 }
 
 // Kill ends it.

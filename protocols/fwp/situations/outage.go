@@ -52,6 +52,7 @@ type outageMoment struct {
 	wait           int    // in seconds, until it begins
 	isQuick        bool   // a quick run has it
 	affectsOneConn bool   // of the connections that are there, it is an outage of one
+	endsInput      bool   // the jobs of a producer end in it
 	// begin brings a program to the moment.
 	begin func(*trial, outage) onset
 }
@@ -66,22 +67,24 @@ type onset struct {
 // workerMoments returns those of workers.
 func workerMoments() []outageMoment {
 	return []outageMoment{
-		{"idle", "waits in FETCH", 2, true, false, (*trial).beginIdle},
-		{"busy", "runs jobs", 1, true, false, (*trial).beginBusy},
-		{"heartbeat", "sends a BEAT (only that connection is affected)", 17, false, true, func(t *trial, o outage) onset {
-			return t.stopServerAt(o, 1, fakes.Checked, fwp.BEAT, beatPatience, t.beginIdle(o).program)
-		}},
-		{"connect", "connects for the first time", 0, false, false, beginAtStep(1, fakes.Accepted, "")},
-		{"hello", "sends its first HELLO", 0, false, false, beginAtStep(1, fakes.Checked, fwp.HELLO)},
+		{"idle", "waits in FETCH", 2, true, false, false, (*trial).beginIdle},
+		{"busy", "runs jobs", 1, true, false, false, (*trial).beginBusy},
+		{"heartbeat", "sends a BEAT (only that connection is affected)", 17, false, true, false,
+			func(t *trial, o outage) onset {
+				return t.stopServerAt(o, 1, fakes.Checked, fwp.BEAT, beatPatience, t.beginIdle(o).program)
+			}},
+		{"connect", "connects for the first time", 0, false, false, false, beginAtStep(1, fakes.Accepted, "")},
+		{"hello", "sends its first HELLO", 0, false, false, false, beginAtStep(1, fakes.Checked, fwp.HELLO)},
 	}
 }
 
 // producerMoments returns those of producers.
 func producerMoments() []outageMoment {
 	return []outageMoment{
-		{"first", "connects for its first PUSH", 0, false, false, beginAtStep(1, fakes.Accepted, "")},
-		{"between", "has pushed three jobs and gets more", 0, true, false, (*trial).beginBetween},
-		{"awaited", "waits for the reply to a PUSH", 0, true, false, beginAtStep(2, fakes.Checked, fwp.PUSH)},
+		{"first", "connects for its first PUSH", 0, false, false, false, beginAtStep(1, fakes.Accepted, "")},
+		{"between", "has pushed three jobs and gets more", 0, true, false, false, (*trial).beginBetween},
+		{"last", "has pushed three jobs, and gets its last ones in it,", 0, true, false, true, (*trial).beginBetween},
+		{"awaited", "waits for the reply to a PUSH", 0, true, false, false, beginAtStep(2, fakes.Checked, fwp.PUSH)},
 	}
 }
 
@@ -131,10 +134,15 @@ func (t *trial) beginBusy(outage) onset {
 }
 
 // beginBetween starts a producer that has pushed jobs, and has more of them.
-func (t *trial) beginBetween(outage) onset {
+func (t *trial) beginBetween(o outage) onset {
 	p := t.produceOpen(options{}, ordinaryUnits(3)...)
 	t.mustPush(p)
-	return onset{program: p, release: func() { t.addJobs(p, ordinaryUnits(3)...) }}
+	return onset{program: p, release: func() {
+		t.addJobs(p, ordinaryUnits(3)...)
+		if o.moment.endsInput {
+			p.input.end()
+		}
+	}}
 }
 
 // beginAtStep begins an outage at the nth step of a new program's server at a point of a verb.
@@ -198,7 +206,7 @@ func playProducerOutage(o outage, t *trial) {
 	t.requireWork()
 	at, from := o.strike(t)
 	p := at.program
-	if !t.hasExited(p) {
+	if !t.hasExited(p) && !o.moment.endsInput {
 		t.addJobs(p, ordinaryUnits(2)...)
 	}
 	if !t.awaitEnd(p, endPatience) && o.isObserved() {

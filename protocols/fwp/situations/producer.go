@@ -243,15 +243,19 @@ func (t *trial) judgeLoss(p *program) {
 }
 
 // printedWords returns the words that a process has printed about its jobs, by jid: "pushed", "refused", or
-// "pushed and refused" if it has printed both.
-func (p *program) printedWords() map[string]string {
-	all := map[string]string{}
+// "pushed and refused" if it has printed both. Each has the time of the first one.
+func (p *program) printedWords() map[string]PrintedLine {
+	all := map[string]PrintedLine{}
 	for _, line := range p.Lines() {
-		if word, jid, ok := strings.Cut(line, " "); ok && (word == "pushed" || word == "refused") {
-			if before := all[jid]; before != "" && before != word {
-				word = "pushed and refused"
+		if word, jid, ok := strings.Cut(line.Text, " "); ok && (word == "pushed" || word == "refused") {
+			line.Text = word
+			if before, isSecond := all[jid]; isSecond {
+				line.At = before.At
+				if before.Text != word {
+					line.Text = "pushed and refused"
+				}
 			}
-			all[jid] = word
+			all[jid] = line
 		}
 	}
 	return all
@@ -282,13 +286,19 @@ func (t *trial) judgeCallerNotice(p *program, refused map[string]bool) {
 	}
 }
 
+// printSlack is by how much a line of a program may seem to be earlier than the reply that it is about.
+const printSlack = time.Second
+
 // judgePrinted decides whether what a process has printed about the jobs that it was given is what the replies to their
-// PUSHes say: "pushed" needs an OK, and "refused" is wrong where the program has read one.
+// PUSHes say: "pushed" needs an OK that was there before, and "refused" is wrong where the program has read one.
 func (t *trial) judgePrinted(p *program) (isTrue bool) {
 	words := p.printedWords()
 	for _, u := range p.jobs {
-		word, answer := words[u.jid], t.answerTo(u.jid)
+		word, answer, early := words[u.jid].Text, t.answerTo(u.jid), t.leadOf(words[u.jid], u.jid)
 		switch isOK := answer != nil && !answer.IsError(); {
+		case word == "pushed" && isOK && early > printSlack:
+			t.decide("WU-19", false, `"pushed `+u.jid+`" behind the OK to its PUSH`,
+				fmt.Sprintf(`the program printed "pushed %s" %.1f s before the OK`, u.jid, early.Seconds()))
 		case word == "", word == "pushed" && isOK, word == "refused" && (!isOK || !t.wasRead(answer)):
 			continue
 		case answer == nil:
@@ -303,9 +313,27 @@ func (t *trial) judgePrinted(p *program) (isTrue bool) {
 	return true
 }
 
-// answerTo returns the last reply to the PUSH of a job; nil if there is none. That to a PUSHB is an error for the jobs
-// that it names.
-func (t *trial) answerTo(jid string) (answer *clientrules.Event) {
+// answerTo returns the last reply to the PUSH of a job; nil if there is none.
+func (t *trial) answerTo(jid string) *clientrules.Event {
+	all := t.answersTo(jid)
+	if len(all) == 0 {
+		return nil
+	}
+	return &all[len(all)-1]
+}
+
+// leadOf returns by how much a line was printed before the first OK to a PUSH of a job; 0 if there is no OK.
+func (t *trial) leadOf(line PrintedLine, jid string) time.Duration {
+	for _, answer := range t.answersTo(jid) {
+		if !answer.IsError() {
+			return answer.At - line.At.Sub(t.recording.start)
+		}
+	}
+	return 0
+}
+
+// answersTo returns the replies to the PUSHes of a job. That to a PUSHB is an error for the jobs that it names.
+func (t *trial) answersTo(jid string) (answers []clientrules.Event) {
 	isWaiting := map[int]bool{}
 	for _, e := range t.all(func(e *clientrules.Event) bool {
 		return line(fwp.PUSH, pushAll)(e) || reply(fwp.PUSH)(e) || reply(pushAll)(e)
@@ -319,10 +347,10 @@ func (t *trial) answerTo(jid string) (answer *clientrules.Event) {
 			e.Reply.Kind = fwp.ErrorReply
 		}
 		if isWaiting[e.Conn] {
-			answer = &e
+			answers = append(answers, e)
 		}
 	}
-	return answer
+	return answers
 }
 
 // maxPendingPushes returns how many PUSHes of a process waited for their replies at a time.

@@ -136,6 +136,12 @@ func TestWhatIsPrinted(t *testing.T) {
 			judge: judge("refused a"), want: []string{"RESP-09 broken"}},
 		{name: "refused, with an OK that may not have been read", conversation: push + "1 S: +OK\n1 S: <close>\nexited 1",
 			judge: judge("refused a")},
+		{name: "pushed, as the OK comes", conversation: push + "+9s\n1 S: +OK\nexited 0", judge: judge("pushed a@900ms")},
+		{name: "pushed, long before the OK", conversation: push + "+9s\n1 S: +OK\nexited 0", judge: judge("pushed a@2s"),
+			want: []string{"WU-19 broken"}},
+		{name: "pushed, behind the first OK of two", conversation: push + "1 S: +OK\n+9s\n1 C: PUSH {\"jid\":\"a\"}\n1 S: +OK",
+			judge: judge("pushed a@8s")},
+		{name: "refused, long before the error", conversation: push + "+9s\n1 S: -ERR no\nexited 1", judge: judge("refused a@9s")},
 		{name: "another job", conversation: push + "1 S: +OK\nexited 0", judge: judge("pushed b")},
 	})
 }

@@ -32,8 +32,17 @@ func (p endedProcess) Done() <-chan struct{} { return nil }
 func (p endedProcess) Code() int             { return p.code }
 func (p endedProcess) ExitStatus() string    { return fmt.Sprintf("exit status %d", p.code) }
 func (p endedProcess) Output() []string      { return nil }
-func (p endedProcess) Lines() []string       { return p.printed }
 func (p endedProcess) Kill()                 {}
+
+// Lines returns what it printed: when all was over, or so long before as stands behind an @.
+func (p endedProcess) Lines() (all []PrintedLine) {
+	for _, line := range p.printed {
+		text, at, _ := strings.Cut(line, "@")
+		ago, _ := time.ParseDuration(at)
+		all = append(all, PrintedLine{text, time.Now().Add(-ago)})
+	}
+	return all
+}
 
 // newRecordedTrial returns a trial whose one process has had a conversation, in the notation of package transcript. In
 // "S: $text" a text becomes a bulk string. Of its own a conversation has

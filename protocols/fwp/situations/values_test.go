@@ -166,8 +166,8 @@ func TestPrintedLinesAreBounded(t *testing.T) {
 		l.add("x")
 	}
 	assert.Len(t, l.all(), maxPrinted)
-	l.all()[0] = "y"
-	assert.Equal(t, "x", l.all()[0], "the caller has a copy")
+	l.all()[0].Text = "y"
+	assert.Equal(t, "x", l.all()[0].Text, "the caller has a copy")
 }
 
 // TestCommandsHaveTheirEnvironment: words and variables tell a program the same.
