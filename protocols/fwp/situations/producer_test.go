@@ -60,6 +60,27 @@ func TestJobsArePushedAsGiven(t *testing.T) {
 	})
 }
 
+// TestAnEndWithoutAReply: an exit code is no word about what is sent after END.
+func TestAnEndWithoutAReply(t *testing.T) {
+	t.Parallel()
+	judge := func(jids ...string) func(*trial, *program) {
+		return func(tr *trial, p *program) {
+			setJobs(tr, p, []job{{jid: "a", args: "[1]"}}, jids)
+			tr.judgeUnansweredEnd(p)
+		}
+	}
+	ended := "1 producer" + pushLine(`{"jid":"a","jobtype":"fwp.ok","args":[1],"queue":"fwp-high"}`) + "\n1 C: END\n1 S: <close>"
+	testJudgments(t, []judgment{
+		{name: "it ends", conversation: ended + "\nexited 0", judge: judge("a"),
+			want: []string{"END-03 held", "RESP-08 held", "WU-19 held"}},
+		{name: "it exits with 1", conversation: ended + "\nexited 1", judge: judge("a"),
+			want: []string{"END-03 held", "RESP-08 broken", "WU-19 held"}},
+		{name: "it exits with 1, and its job was not pushed", conversation: "1 producer\nexited 1", judge: judge(),
+			want: []string{"END-03 held", "WU-19 open"}},
+		{name: "it stays", conversation: ended, judge: judge("a"), want: []string{"END-03 broken"}},
+	})
+}
+
 // TestAJobIsNotLost judges a producer that has lost a connection.
 func TestAJobIsNotLost(t *testing.T) {
 	t.Parallel()

@@ -168,8 +168,22 @@ func producerLifeSituations() []situation {
 		{"idle/no-beat", "a producer without jobs for a minute sends no BEAT, and then continues",
 			"BEAT-09 WU-19", 66, playIdleProducer, setup{}},
 		{"end/without-reply", "a producer ends normally when the server closes after END without a reply",
-			"END-03 STATE-15", 1, playWorks("END-03", "a producer that ends with exit code 0"), setup{server: setEndWithoutOK}},
+			"END-03 STATE-15 RESP-08 WU-19", 1, func(t *trial) { t.judgeUnansweredEnd(t.launch(options{})) },
+			setup{server: setEndWithoutOK}},
 	}
+}
+
+// judgeUnansweredEnd decides whether a producer ends whose END is not answered. An exit code that says that a job was
+// not pushed has to do with the replies to its jobs, and nothing with what it sends after END.
+func (t *trial) judgeUnansweredEnd(p *program) {
+	t.requireWork()
+	if !t.awaitEnd(p, endPatience) {
+		t.decide("END-03", false, "a producer that ends when its END is not answered",
+			fmt.Sprintf("it is still there %v after the end of its input", endPatience))
+		return
+	}
+	t.decideHeld("END-03")
+	t.judgePushedJobs(p)
 }
 
 func playIdleProducer(t *trial) {
