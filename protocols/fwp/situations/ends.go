@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
+	"github.com/fwpsuite/fwp/internal/base/text"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/protocols/fwp"
 	"github.com/fwpsuite/fwp/protocols/fwp/clientrules"
@@ -277,7 +279,11 @@ func (h *Harness) Observations() (lines []string) {
 		}
 		lines = append(lines, group+part)
 	}
-	return slices.Concat(lines, h.startFailures.words(h.IsSequential), h.remarks)
+	lines = slices.Concat(lines, h.startFailures.words(h.IsSequential), h.remarks)
+	if h.storm.conns > 0 {
+		lines = append(lines, h.storm.words)
+	}
+	return lines
 }
 
 // note keeps a remark for the report, once.
@@ -286,6 +292,46 @@ func (h *Harness) note(words string) {
 	defer h.mu.Unlock()
 	if !slices.Contains(h.remarks, words) {
 		h.remarks = append(h.remarks, words)
+	}
+}
+
+// noteWID says if the wid of a worker is made of its host name and its pid alone: workers in containers have the same
+// pid, and often the same host name, and are one worker for the server then.
+func (t *trial) noteWID(p *program) {
+	hello := t.first(p.lines(fwp.HELLO))
+	if hello == nil {
+		return
+	}
+	wid, _ := hello.Object["wid"].(string)
+	host, _ := hello.Object["hostname"].(string)
+	pid := fmt.Sprint(hello.Object["pid"])
+	if host == "" || !strings.Contains(wid, host) || !strings.Contains(strings.Replace(wid, host, "", 1), pid) {
+		return
+	}
+	isLetter := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	if !strings.ContainsFunc(strings.Replace(strings.Replace(wid, host, "", 1), pid, "", 1), isLetter) {
+		t.harness.note(fmt.Sprintf("its wid is made of its host name and its pid (%.100q): two workers in containers with "+
+			"one host name are one worker for the server", wid))
+	}
+}
+
+// stormConns is how many connections in an outage are worth a word.
+const stormConns = 100
+
+// storm is the outage in which a program has opened the most connections.
+type storm struct {
+	conns int
+	words string
+}
+
+// noteStorm says how many connections the program has opened in an outage, if they were many and the most.
+func (t *trial) noteStorm(from time.Duration) {
+	opened := t.count(eventsAfter(from, eventsOfKind(clientrules.ConnOpen)))
+	t.harness.mu.Lock()
+	defer t.harness.mu.Unlock()
+	if opened >= stormConns && opened > t.harness.storm.conns {
+		t.harness.storm = storm{opened, fmt.Sprintf("it opened %s in %.0f s of %s", text.Count(opened, "connection"),
+			(t.now() - from).Seconds(), t.situation.id)}
 	}
 }
 

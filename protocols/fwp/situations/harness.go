@@ -61,6 +61,7 @@ type Harness struct {
 	findings        map[finding]*findingState
 	ends            map[string]processEnd // by situation
 	remarks         []string              // for the report
+	storm           storm                 // of all outages
 
 	startFailures   startFailures
 	executors       int  // jobs that a worker ran at a time in the first test; 0: not known
@@ -184,6 +185,7 @@ func (h *Harness) Identify(ctx context.Context) (Observation, error) {
 	}
 	h.learnPatience(from)
 	h.observation.FirstVerb = p.firstVerb
+	t.noteWID(p)
 	if fetches := p.lines(fwp.FETCH); t.await(p, fetchPatience, fetches) {
 		h.observation.Queues = t.first(fetches).Queues()
 	}

@@ -1,6 +1,10 @@
 package situations
 
 import (
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/protocols/fwp"
 	"github.com/fwpsuite/fwp/protocols/fwp/clientrules"
 )
@@ -247,4 +252,63 @@ func TestMatches(t *testing.T) {
 			assert.Zero(t, tr.count((&program{number: 2}).events(c.m)), name)
 		}
 	})
+}
+
+// TestRemarks: what a user should know and no clause is about.
+func TestRemarks(t *testing.T) {
+	t.Parallel()
+	hello := func(wid, host string) string {
+		return fmt.Sprintf("1 open\n1 C: HELLO {\"hostname\":%q,\"wid\":%q,\"pid\":17,\"labels\":[],\"v\":2}", host, wid)
+	}
+	connects := func(n int) (lines string) {
+		for i := range n {
+			lines += fmt.Sprintf("%d open\n", i+1)
+		}
+		return strings.TrimSpace(lines)
+	}
+	for name, row := range map[string]struct{ conversation, want string }{
+		"host and pid":       {hello("web-1:17", "web-1"), `made of its host name and its pid ("web-1:17")`},
+		"pid and host":       {hello("17@web-1", "web-1"), "made of its host name and its pid"},
+		"host, pid and more": {hello("web-1:17:9f3a", "web-1"), ""},
+		"chance":             {hello("9f3a17", "web-1"), ""},
+		"host alone":         {hello("web-1", "web-1"), ""},
+		"a pid in the host":  {hello("web-17", "web-17"), ""},
+		"no host":            {hello("17", ""), ""},
+		"no HELLO":           {"1 open", ""},
+		"connections":        {connects(stormConns), "it opened 100 connections in "},
+		"fewer connections":  {connects(stormConns - 1), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			replayTrial(t, &situation{id: "x"}, row.conversation, func(t *testing.T, tr *trial, p *program) {
+				t.Helper()
+				tr.noteWID(p)
+				tr.noteStorm(0)
+				got := strings.Join(tr.harness.Observations(), "; ")
+				assert.Contains(t, got, row.want)
+				assert.Equal(t, row.want == "", got == "", got)
+			})
+		})
+	}
+}
+
+// TestServerNames: a handshake without the name of the server is noted.
+func TestServerNames(t *testing.T) {
+	t.Parallel()
+	certificate := httptest.NewUnstartedServer(nil)
+	certificate.StartTLS()
+	t.Cleanup(certificate.Close)
+	for name, want := range map[string]int{"localhost": 0, "": 1} {
+		h := &Harness{Launcher: InProcess(nil), Certificate: &certificate.TLS.Certificates[0]}
+		h.setUp()
+		tr := newTrial(t.Context(), h, &situation{setup: setup{usesTLS: true}}, conformance.Setup{})
+		client, server := net.Pipe()
+		secured := tr.secure()(server)
+		go func() { _, _ = secured.Read(make([]byte, 1)) }()
+		err := tls.Client(client, &tls.Config{ServerName: name, InsecureSkipVerify: true}).HandshakeContext(t.Context()) //nolint:gosec // it looks at no certificate
+		assert.NoError(t, err)
+		assert.Len(t, h.Observations(), want, "%q", name)
+		_ = client.Close()
+		tr.end()
+	}
 }

@@ -235,6 +235,7 @@ func (o outage) strike(t *trial) (at onset, from time.Duration) {
 		at.release()
 	}
 	t.watch(at.program, outageTime)
+	t.noteStorm(from)
 	restore()
 	return at, from
 }

@@ -277,8 +277,12 @@ func (t *trial) secure() func(net.Conn) net.Conn {
 	}
 	config := &tls.Config{
 		Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12,
-		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 			t.handshakes.Add(1)
+			if hello.ServerName == "" {
+				t.harness.note("its TLS handshake has no name of the server (SNI): what serves several hosts at one address " +
+					"cannot know which one is meant")
+			}
 			return nil, nil //nolint:nilnil // the configuration stays
 		},
 	}
