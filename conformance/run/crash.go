@@ -118,7 +118,7 @@ func (s *runState) fileForwarderEnd(ctx context.Context, h *host) bool {
 	if h.lostReason = lostBefore(ctx, h); h.lostReason == "" {
 		return false
 	}
-	s.bug(&UnservedError{Cause: fmt.Errorf("%s; it ended while these checks ran: %s", h.lostReason,
+	s.noteInternalError(&UnservedError{Cause: fmt.Errorf("%s; it ended while these checks ran: %s", h.lostReason,
 		strings.Join(idsOf(h.dying), ", "))})
 	for _, t := range h.dying {
 		s.fileLost(t)
@@ -340,7 +340,7 @@ func (s *runState) fileStartFailure(ctx context.Context, t *task) bool {
 	if err == nil {
 		return false
 	}
-	s.bug(err)
+	s.noteInternalError(err)
 	words := text.FirstLine(text.OfError(err))
 	if t.host != nil && t.host.lostReason == "" {
 		t.host.lostReason = words

@@ -242,7 +242,7 @@ func (s *runState) askLast(ctx context.Context, h *host) {
 		return
 	}
 	if reason := lostBefore(ctx, h); reason != "" {
-		s.bug(&UnservedError{Cause: errors.New(reason)})
+		s.noteInternalError(&UnservedError{Cause: errors.New(reason)})
 		return
 	}
 	e := conformance.Evidence{DeadReason: reason, Looks: s.look(ctx, h, standstill.Looks{})}

@@ -226,7 +226,7 @@ func (s *runState) setup(t *task) conformance.Setup {
 func (s *runState) judge(t *task) (check reports.Check, needsReplay bool) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.bug(fmt.Errorf("check %s: %v\n%s", t.description.ID, p, debug.Stack()))
+			s.noteInternalError(fmt.Errorf("check %s: %v\n%s", t.description.ID, p, debug.Stack()))
 			check, needsReplay = s.withoutResult(t.description, reports.Inconclusive, internalError(), ""), false
 		}
 	}()

@@ -174,4 +174,4 @@ func (s *runState) applyPremise(ctx context.Context, all []reports.Check) {
 	}
 }
 
-func (s *runState) bug(err error) { s.err = cmp.Or(s.err, err) }
+func (s *runState) noteInternalError(err error) { s.err = cmp.Or(s.err, err) }

@@ -261,7 +261,7 @@ func (s *runState) end(ctx context.Context, t *task) {
 		s.giveUp(t.host)
 		s.skip(ctx, t)
 	case t.err != nil:
-		s.bug(t.err)
+		s.noteInternalError(t.err)
 		s.file(t, s.withoutResult(t.description, reports.Inconclusive, causeOf(t.err), ""))
 	case t.host == nil && s.searchWreck(t):
 	case t.host == nil:
