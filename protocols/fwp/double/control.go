@@ -110,6 +110,8 @@ func (q request) check(r *http.Request) error {
 			return fmt.Errorf("unknown query %.100q; expected %s", name, cmp.Or(strings.Join(q.query, ", "), "none"))
 		case len(query[name]) > 1:
 			return fmt.Errorf("the query has %s %d times", name, len(query[name]))
+		case query[name][0] == "" && name != "worker": // a producer has no wid
+			return fmt.Errorf("%s is empty: give a value, or leave it out for all", name)
 		}
 	}
 	if q.hasBody {

@@ -39,6 +39,8 @@ func TestNothingIsIgnored(t *testing.T) {
 	}
 	for _, row := range [][4]string{
 		{"GET", "/v1/jobs?a;b", "", "the query: "},
+		{"GET", "/v1/jobs?queue=", "", "queue is empty"},
+		{"GET", "/v1/journal?after=", "", "after is empty"},
 		{"GET", "/v1/journal?verb=PUSHH", "", "is no command"},
 		{"POST", "/v1/reset", `{"queue":"default"} {}`, "there is more behind its end"},
 		{"POST", "/v1/reset", `{"queue":""}`, `queue cannot be \"\"`},

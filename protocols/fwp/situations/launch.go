@@ -37,6 +37,7 @@ type Environment struct {
 	Concurrency  int
 	Heartbeat    time.Duration // between two heartbeats, as server and worker have agreed; 0: they have none
 	Hosts        string        // path of its file of names, in the place of /etc/hosts; empty: that of this machine
+	Zone         string        // its time zone; empty: that of this process
 	CA           string        // path of a file with the certificate of a TLS server, empty if there is none
 	Input        io.Reader     // its standard input, nil if there is none
 	Line         func(string)  // is called for each line that it prints, without a password; it may be nil
@@ -157,6 +158,9 @@ func (e Environment) variables() []string {
 		all = []string{"FAKTORY_URL=" + deadURL, "FAKTORY_PROVIDER=" + providerName, providerName + "=" + e.URL}
 	}
 	all = append(all, "FWP_QUEUES="+strings.Join(e.Queues, ","), "FWP_CONCURRENCY="+strconv.Itoa(e.Concurrency))
+	if e.Zone != "" {
+		all = append(all, "TZ="+e.Zone)
+	}
 	if e.CA != "" {
 		all = append(all, "SSL_CERT_FILE="+e.CA, "NODE_EXTRA_CA_CERTS="+e.CA, "REQUESTS_CA_BUNDLE="+e.CA)
 	}

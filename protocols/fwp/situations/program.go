@@ -111,6 +111,9 @@ func (t *trial) environment(p *program, o options) Environment {
 	if t.situation.setup.usesTLS {
 		e.CA = t.harness.CA
 	}
+	if e.Zone = t.situation.setup.zone; e.Zone != "" {
+		t.remark("the program starts with TZ=%s", e.Zone)
+	}
 	if o.input != nil {
 		e.Input = o.input
 	}

@@ -34,6 +34,7 @@ type setup struct {
 	wrongCert    *wrongCertificate   // and this one in the place of the right certificate; nil: they have the right one
 	usesIPv6     bool                // the servers listen on an address of IPv6 only
 	usesProvider bool                // the program finds the URL by FAKTORY_PROVIDER
+	zone         string              // the time zone of the program; empty: that of this process
 	isSlow       bool                // the servers read lines slowly
 	isQuick      bool                // a quick run has it, however long it waits
 	ignoresTimes bool                // what the rules find broken that depends on time is not reported

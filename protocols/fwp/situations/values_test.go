@@ -177,10 +177,10 @@ func TestCommandsHaveTheirEnvironment(t *testing.T) {
 	assert.Equal(t, []string{
 		"FAKTORY_URL=tcp://h:1", "FAKTORY_PROVIDER", providerName, "FWP_QUEUES=a,b", "FWP_CONCURRENCY=3",
 	}, e.variables())
-	e.UsesProvider, e.CA = true, "/ca.pem"
+	e.UsesProvider, e.CA, e.Zone = true, "/ca.pem", oddZone
 	assert.Equal(t, []string{
 		"FAKTORY_URL=" + deadURL, "FAKTORY_PROVIDER=" + providerName, providerName + "=tcp://h:1", "FWP_QUEUES=a,b",
-		"FWP_CONCURRENCY=3", "SSL_CERT_FILE=/ca.pem", "NODE_EXTRA_CA_CERTS=/ca.pem", "REQUESTS_CA_BUNDLE=/ca.pem",
+		"FWP_CONCURRENCY=3", "TZ=Asia/Kathmandu", "SSL_CERT_FILE=/ca.pem", "NODE_EXTRA_CA_CERTS=/ca.pem", "REQUESTS_CA_BUNDLE=/ca.pem",
 	}, e.variables())
 	for _, row := range []struct {
 		words, part string
