@@ -145,10 +145,10 @@ func (pl *play) grammar() *scenarios.Grammar { return pl.script.Dialect.Grammar(
 
 // run collects what was seen, in the order of the script.
 func (pl *play) run(leftover []string) *Run {
-	r := &Run{Script: pl.script, LeftoverJobs: leftover, Remainder: pl.remainder(), Breaches: pl.breaches, Conversation: pl.rec.lines,
-		Began: pl.rec.start, Took: time.Since(pl.rec.start), NotServing: pl.notServing, OpenConns: pl.openConns,
-		Looks:  standstill.Looks{Old: pl.oldLook, Admissions: int(pl.Peers.admissions.Load())},
-		Outage: pl.Peers.outageSince(pl.rec.start), Refusal: pl.count.Refusal(), Err: pl.err}
+	r := &Run{Script: pl.script, LeftoverJobs: leftover, Remainder: pl.remainder(), Breaches: pl.breaches, Err: pl.err,
+		Conversation: pl.rec.lines, Began: pl.rec.start, Took: time.Since(pl.rec.start), NotServing: pl.notServing,
+		Looks:     standstill.Looks{Old: pl.oldLook, Admissions: int(pl.Peers.admissions.Load())},
+		OpenConns: pl.openConns, Outage: pl.Peers.outageSince(pl.rec.start), Refusal: pl.count.Refusal()}
 	for s := range pl.script.All() {
 		if res := pl.results[s]; res != nil {
 			r.Results = append(r.Results, *res)
