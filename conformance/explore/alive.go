@@ -194,9 +194,6 @@ func (p *playthrough) addCrash(c *conn, owesReply bool) {
 		clause = ""
 	}
 	v := &law.Violation{Clause: clause, Rule: RuleCrash, Expected: "a server that serves", Got: p.unservedWords()}
-	if p.unserved == scenarios.Consumer {
-		v.Got += " at the port for workers"
-	}
 	if p.outage != nil {
 		v.Got += " for a while"
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -61,6 +62,48 @@ func TestAServerThatDoesNotAnswerInTime(t *testing.T) {
 			r := shared(t, delaying(test.delay), explore.Explorer{Steps: 200, Time: 10 * time.Minute})
 			assert.Empty(t, r.Findings)
 			assert.Equal(t, test.dead, r.IsDead)
+		})
+	}
+}
+
+// Which way a server does not serve follows from what its connections show, and no command is named. One that stands
+// still with the last command is asked once more, for longer than its timeout.
+func TestAServerThatStandsStill(t *testing.T) {
+	t.Parallel()
+	const steps = 120
+	for name, test := range map[string]struct {
+		points []fakes.Point
+		from   int64 // the command from which on it does
+		words  string
+	}{
+		"hangs": {[]fakes.Point{fakes.Greeting, fakes.Writing}, 60,
+			"it hangs: no connection is answered, neither a new one nor one that was open before"},
+		"takes no more": {[]fakes.Point{fakes.Greeting}, 60,
+			"it takes no new connection; those that were open are served"},
+		"takes no more at the end": {[]fakes.Point{fakes.Greeting}, steps,
+			"it takes no new connection; those that were open are served"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var commands atomic.Int64
+			r := shared(t, func() fakes.Config {
+				return fakes.Config{Hook: func(e *fakes.Event) {
+					if commands.Load() >= test.from && slices.Contains(test.points, e.Point) {
+						<-e.Conn.Done
+					}
+				}}
+			}, explore.Explorer{Steps: steps, Time: 10 * time.Minute, Watch: func(s explore.Step) {
+				if s.Sends() != nil {
+					commands.Add(1)
+				}
+			}})
+			words := r.UnservedWords
+			for _, f := range r.Findings {
+				assert.True(t, f.Crash)
+				assert.Empty(t, f.Clause)
+				words += f.Got
+			}
+			assert.Equal(t, test.words, words)
 		})
 	}
 }

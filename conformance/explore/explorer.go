@@ -83,11 +83,13 @@ type Result struct {
 	Limit        int      // connections that the server serves at a time; zero if no limit was met
 	IsDead       bool     // the server serves no more
 	// a new connection got no reply within the timeout, or none at all did in the time for everything
-	IsSilent   bool
-	Looks      standstill.Looks // what was seen of a server that serves no more
-	LostReason string           // why a forwarder before the target may have ended, and not the server; else empty
-	IsRefused  bool             // every connection was refused, as a server does that is at its limit
-	IsRefusing bool             // new connections were not served when the time was over: whether the server died is not known
+	IsSilent bool
+	Looks    standstill.Looks // what was seen of a server that serves no more
+	// of one that served, and was asked in vain when all was over: what is known of it
+	UnservedWords string
+	LostReason    string // why a forwarder before the target may have ended, and not the server; else empty
+	IsRefused     bool   // every connection was refused, as a server does that is at its limit
+	IsRefusing    bool   // new connections were not served when the time was over: whether the server died is not known
 
 	// NotStarted is why the server did not start again after a disruption, which is no crash; nil if it did.
 	NotStarted error
@@ -237,9 +239,8 @@ func (x *exploration) end(ctx context.Context) *Result {
 	}
 	x.cleanup(ctx)
 	x.play.close()
-	if x.askOnceMore(ctx); x.play.isRefusing && ctx.Err() == nil {
-		x.play.lookAtNew(ctx)
-	}
+	x.askOnceMore(ctx)
+	x.confirmUnserved(ctx)
 	x.result.Looks = x.play.looks
 	x.result.Limit, x.result.LostReason = x.play.limit, x.play.lostReason
 	x.result.NotStarted, x.result.UnseenErrs = x.play.notStarted, x.play.unseenErrs
@@ -258,15 +259,15 @@ func (x *exploration) end(ctx context.Context) *Result {
 	return x.result
 }
 
-// askOnceMore asks a target that has served until the time was over once more: it may have died, or hang, since the last
-// command.
+// askOnceMore asks a target that has served until the time was over once more: it may have died, or hang, since the
+// last command.
 func (x *exploration) askOnceMore(ctx context.Context) {
 	isKnown := x.play.isMute || x.play.isRefusing || x.play.isDead || !x.play.hasServed
 	if isKnown || ctx.Err() != nil {
 		return
 	}
-	err := newPlay(x.config, newPrefix()).askRoles(ctx)
-	x.play.isRefusing = err != nil && ctx.Err() == nil
+	p := newPlay(x.config, newPrefix())
+	x.play.isRefusing, x.play.unserved = p.askRoles(ctx) != nil && ctx.Err() == nil, p.unserved
 }
 
 // exploration is one run of an explorer.

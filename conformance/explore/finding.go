@@ -265,7 +265,8 @@ func (p *pendingFinding) dropClause() {
 		others = "; the cause may also be another of the last commands or of those without a reply: " +
 			strings.Join(all[1:], ", ")
 	}
-	p.Detail = cmp.Or(p.Looks.String(), "the server died") + ", last after " + behind + others + "; the command that caused it is unknown: with a way " +
+	p.Detail = cmp.Or(p.Looks.String(), "the server died") + ", last after " + behind + others +
+		"; the command that caused it is unknown: with a way " +
 		"to restart the server fwpcheck searches for it"
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fwpsuite/fwp/internal/standstill"
+	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
@@ -16,8 +17,12 @@ type Listener interface {
 	ListenerPID() int // 0: it is not known
 }
 
-// lookAtOld looks at the connections of the play, of which one that is served is enough, or one that is silent.
+// lookAtOld looks at the connections of the play, of which one that is served is enough, or one that is silent. Where
+// workers have a port of their own nothing can be told: one port may serve and another not.
 func (p *playthrough) lookAtOld(ctx context.Context) (look standstill.Look) {
+	if _, opens := p.subject.Dialect.(scenarios.Opener); opens {
+		return standstill.Unseen
+	}
 	for _, n := range slices.Sorted(maps.Keys(p.conns)) {
 		if c := p.conns[n]; look < standstill.Silent && !c.isHalfClosed && !c.isUnbounded {
 			look = max(look, play.LookAtOld(ctx, c.Conn, p.line(p.subject.ProbeCommand), p.timeout))
@@ -43,7 +48,23 @@ func (p *playthrough) lookAtNew(ctx context.Context) {
 
 // unservedWords says that the server serves no new connection, and which way that is, if it is known.
 func (p *playthrough) unservedWords() string {
-	return cmp.Or(p.looks.String(), "no new connection is served")
+	words := "no new connection is served"
+	if p.unserved == scenarios.Consumer {
+		words += " at the port for workers"
+	}
+	return cmp.Or(p.looks.String(), words)
+}
+
+// confirmUnserved asks a target that did not serve when the exploration was over: it may be slow. That it does not
+// answer then either is a finding.
+func (x *exploration) confirmUnserved(ctx context.Context) {
+	if !x.play.isRefusing || ctx.Err() != nil {
+		return
+	}
+	if x.play.hasEnded() || !x.play.isSlow(ctx) && ctx.Err() == nil {
+		x.play.lookAtNew(ctx)
+		x.result.UnservedWords = x.play.unservedWords()
+	}
 }
 
 // restart has a server that serves no more restarted, and reports whether that was done and whether it serves then. One

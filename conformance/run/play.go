@@ -54,10 +54,15 @@ func (s *runState) play(ctx context.Context, t *task) {
 	}
 	addPrinted(&evidence, t.server.Printed)
 	confirmLate(&evidence, t.evidence)
+	s.take(ctx, t, &evidence)
+}
+
+// take takes the evidence of a try. At a server that it had for itself the looks are taken at once.
+func (s *runState) take(ctx context.Context, t *task, e *conformance.Evidence) {
 	if t.refusedTries > 0 && t.evidence != nil { // the same server
-		evidence.Looks.Old = max(evidence.Looks.Old, t.evidence.Looks.Old)
+		e.Looks.Old = max(e.Looks.Old, t.evidence.Looks.Old)
 	}
-	if t.evidence = &evidence; t.host == nil {
+	if t.evidence = e; t.host == nil {
 		s.lookAtRefusal(ctx, t.server, t)
 		s.lookAtDead(ctx, t.server, t)
 	}

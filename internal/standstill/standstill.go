@@ -52,17 +52,27 @@ const (
 // Way decides which way the looks show. A new connection that is served shows a server that serves, or one that does
 // for some. Where only new ones were seen, and nothing of the process, it is not known.
 func (l Looks) Way() Way {
-	switch {
-	case l.Process == Gone && l.areLivesAlike():
-		return ShortLived
-	case l.Process == Gone:
+	if l.Process == Gone {
+		if l.areLivesAlike() {
+			return ShortLived
+		}
 		return Dead
+	}
+	switch {
 	case l.Fresh == Live && l.Second == Silent && l.Third == Live:
 		return OneByOne
 	case l.Fresh == Live && l.Room > 0:
 		return Full
 	case l.Fresh == Live || l.Fresh == Unseen:
 		return Unknown
+	}
+	return l.unservedWay()
+}
+
+// unservedWay decides which way it is where no new connection is served, and the process has not ended as far as was
+// seen.
+func (l Looks) unservedWay() Way {
+	switch {
 	case l.Old == Live:
 		return Closed
 	case l.Fresh == Silent && l.Old == Silent:
@@ -73,8 +83,8 @@ func (l Looks) Way() Way {
 	return Unknown
 }
 
-// What shows that a process ends by itself: so many lives that are so much alike, and too long for the command that came
-// first to be the reason.
+// What shows that a process ends by itself: so many lives that are so much alike, and too long for the command that
+// came first to be the reason.
 const (
 	minLives    = 4
 	minLifetime = 3 * time.Second

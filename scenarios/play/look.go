@@ -14,6 +14,9 @@ import (
 // is greeted. No other connection of this process may be open there. It blocks for a few timeouts at most.
 func (p *Player) Look(ctx context.Context, d scenarios.Dialect, looks standstill.Looks) standstill.Looks {
 	th := p.probeThread(d)
+	if th.port(scenarios.Consumer) != "" { // one port may serve and another not
+		return looks
+	}
 	hello, _ := d.Hello(scenarios.Producer, d.Sample(false))
 	looks.Greeting, looks.Introduction = d.Grammar().Greeting, d.Grammar().VerbOf(hello.Words)
 	if looks.Admissions == 0 {
@@ -85,8 +88,12 @@ func lookAtGreeting(ctx context.Context, c *conn, limit time.Duration) standstil
 	return standstill.Live
 }
 
-// noteOld looks at the connections of the thread that were served before the server seemed to serve no more. Two that are asked and are silent are enough: each costs time.
+// noteOld looks at the connections of the thread that were served before the server seemed to serve no more. Two that
+// are asked and are silent are enough: each costs time.
 func (th *thread) noteOld(ctx context.Context) {
+	if th.port(scenarios.Consumer) != "" {
+		return
+	}
 	look, silences := standstill.Unseen, 0
 	for _, c := range th.ownConns() {
 		if c.isExcused.Load() || c.unjudged != nil {
@@ -127,7 +134,12 @@ func LookAtOld(ctx context.Context, c *session.Conn, question []byte, timeout ti
 	case ok || status.OwedMessages > 0 || status.Phase != session.Serving:
 		return standstill.Unseen
 	}
-	limited, cancel := context.WithTimeout(ctx, timeout/2)
+	return askOld(ctx, c, question, timeout/2)
+}
+
+// askOld asks a connection that owes nothing.
+func askOld(ctx context.Context, c *session.Conn, question []byte, timeout time.Duration) standstill.Look {
+	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	switch a, err := c.Aside(limited, question); {
 	case ctx.Err() != nil:

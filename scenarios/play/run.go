@@ -26,7 +26,7 @@ type Run struct {
 	Looks        standstill.Looks // what was seen of it then
 	OpenConns    int              // connections that were open then, of all plays that share a PeerStats
 	Outage       *Outage          // the first one during the play, nil if there was none
-	Refusal      *Refusal         // a connection that was not let in, nil if all were; the engine's own probes do not count
+	Refusal      *Refusal         // a connection that was not let in, nil if all were; the engine's probes do not count
 	LeftoverJobs []string         // jobs of the script that are still on the server, with their queues
 	Remainder    *Remainder       // what can be asked when the play is over; nil for nothing
 	Err          error            // an internal error, or the play was interrupted

@@ -174,15 +174,15 @@ func (k *findingStore) addResult(e *reports.Exploration, r *explore.Result) {
 }
 
 // addUnserved adds to the report that new connections were not served when the exploration was over: that is a finding
-// where it was seen in which way.
+// where it was asked long enough.
 func (k *findingStore) addUnserved(e *reports.Exploration, r *explore.Result) {
-	if !r.Looks.Way().Lives() {
+	if r.UnservedWords == "" {
 		e.Outages = append(e.Outages, "new connections were not served at the end of the run")
 		return
 	}
 	found := reports.ExplorationFinding{Finding: reports.Finding{
-		Verdict: reports.Crash, Statement: r.Looks.String(), Evidence: reports.Evidence{
-			Check: "explore", Expected: "a server that serves", Actual: r.Looks.String(),
+		Verdict: reports.Crash, Statement: r.UnservedWords, Evidence: reports.Evidence{
+			Check: "explore", Expected: "a server that serves", Actual: r.UnservedWords,
 			Unscripted: "it was seen when the exploration was over, and not which command is the reason",
 		},
 	}, After: r.Commands, Times: 1}

@@ -191,3 +191,22 @@ func TestControl(t *testing.T) {
 		})
 	}
 }
+
+// What was not served when an exploration was over is a finding where it was asked for long enough, and else it keeps
+// the exploration from passing.
+func TestAnUnservedEnd(t *testing.T) {
+	t.Parallel()
+	for words, want := range map[string]int{
+		"": reports.ExitInconclusive, "it takes no new connection; it took 400": reports.ExitFindings,
+	} {
+		e := &reports.Exploration{Commands: 99, Judged: 99, States: map[string]int{"identified": 9},
+			Outcomes: map[string]int{"PUSH identified: OK": 9}}
+		k := &findingStore{o: &exploreOptions{}}
+		k.addUnserved(e, &explore.Result{UnservedWords: words})
+		code, line := e.Outcome(reports.ExitOptions{}).Values()
+		assert.Equal(t, want, code, line)
+		for _, f := range e.Findings {
+			assert.Equal(t, words, f.Statement)
+		}
+	}
+}
