@@ -227,3 +227,35 @@ func TestServersThatLetConnectionsWait(t *testing.T) {
 		})
 	}
 }
+
+// shortLived is a server whose process ends eight seconds after each start.
+type shortLived struct {
+	mortalTarget
+	startTime time.Time
+}
+
+func (s *shortLived) Restart(ctx context.Context) error {
+	s.startTime = time.Now()
+	return s.mortalTarget.Restart(ctx)
+}
+
+// What ends by itself, whatever is sent, is one finding, and no check is blamed for it.
+func TestAServerThatEndsByItself(t *testing.T) {
+	t.Parallel()
+	all := scripts(t, copies(20, "waits", waitingTwin))
+	synctest.Test(t, func(t *testing.T) {
+		s := &shortLived{mortalTarget: mortalTarget{memoryTarget: *newTarget()}, startTime: time.Now()}
+		isOver := func(*fakes.Event) bool { return time.Since(s.startTime) > 7*time.Second }
+		server := fakes.NewServer(fakes.Config{Listen: s.Listen, Hook: s.hook(isOver)})
+		defer server.Close()
+		runner := runnerOn(run.Server{
+			Target: s, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedRestart}, Ended: s.ended,
+			Lifetime: func() time.Duration { return 8*time.Second + time.Duration(s.restarts.Load()) },
+		}, all)
+		runner.Parallel = 1
+		r := runner.Run(t.Context())
+		require.Len(t, r.Findings(), 1)
+		assert.Equal(t, "it ends 8s after each start, whatever is sent", r.Findings()[0].Statement)
+		assert.Empty(t, r.Findings()[0].Clause)
+	})
+}

@@ -213,7 +213,8 @@ func (s *runState) withdrawBlame(h *host) {
 		s.results[t.place][t.round] = s.withoutResult(t.description, reports.Inconclusive,
 			cause{reason: reports.ReasonNotServing, words: looks.String()}, "")
 	}
-	s.crashes = slices.DeleteFunc(s.crashes, func(c crash) bool { return len(c.Looks.Lifetimes) > 0 })
+	// The other hosts run the same program.
+	s.crashes = slices.DeleteFunc(s.crashes, func(c crash) bool { return c.Looks.Process == standstill.Gone })
 	s.addCrash(crash{Evidence: conformance.Evidence{DeadReason: looks.String(), Looks: looks}})
 }
 
