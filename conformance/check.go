@@ -40,7 +40,7 @@ type Description struct {
 	Sharing     Sharing
 	Quick       bool // a quick run has it, however long it waits
 	Hostile     bool // it sends what a client must not send, or much at a time: a bugy server may end, and it runs alone
-	Counts      bool // it sends info: servers that count while queues come into being beside it may end
+	SendsCount  bool // it sends info: servers that count while queues come into being beside it may end
 }
 
 // Sharing says which other checks may use the server of a check at the same time.
@@ -49,7 +49,7 @@ type Sharing uint8
 // The kinds of sharing. All but SharesAll get a server of their own where another one can be started.
 const (
 	SharesAll      Sharing = iota // any other
-	SharesAtNeed                  // any other, but a server of its own is better
+	SharesIfNeeded                // any other, but a server of its own is better
 	SharesOneByOne                // it uses the queue default: one such check at a time
 	SharesNothing                 // it ends or empties the server, or counts everything there, or in a crowd
 )
@@ -72,20 +72,20 @@ type Setup struct {
 	NeedsNoPassword bool               // the target asks for no password, although there may be one
 	Alone           bool               // no other client uses the target: flush and the queue default may be used
 	Seed            uint64             // of all that is generated
-	Names           string             // the prefix of all names on the target: see play.Player.Play
+	NamePrefix      string             // the prefix of all names on the target: see play.Player.Play
 	Timeout         time.Duration      // the longest wait for a reply; 10 s if zero
 	Patience        time.Duration      // for what the specification calls eventual; 150 s if zero
 	Quick           bool               // the play must end soon on every server: see QuickCheck
 	Meter           *machine.Meter     // of the lag of this machine; nil if it is not measured
-	Watch           func(reports.Line) // receives each line of the conversations as it happens, one at a time; may be nil
+	WatchLine       func(reports.Line) // receives each line of the conversations as it happens, one at a time; may be nil
 
 	// StartTarget starts another server like the target; nil if there cannot be one. The
 	// returned function ends it.
 	StartTarget func() (play.Target, func(), error)
 
-	Protocol *Suite          // of the target
+	Suite    *Suite          // of the target
 	Peers    *play.PeerStats // the connections of all plays on the target; nil: it counts those of this play
-	Server   *law.Server     // what the scripts of all plays have done on the target; nil: that is not known
+	History  *law.History    // what the scripts of all plays have done on the target; nil: that is not known
 	HasEnded func() bool     // reports that the process of the target has ended; nil if that is not known
 }
 
@@ -96,7 +96,7 @@ type Evidence struct {
 	DeadReason   string           // why the target is considered dead, empty if it serves
 	HasRecovered bool             // it was dead for a moment only
 	Ending       string           // how its process ended, with what it printed last; empty if that is not known
-	Died         string           // the same in a few words: "exit status 2: panic: an error"
+	ShortEnding  string           // the same in a few words: "exit status 2: panic: an error"
 	Printed      []string         // what it printed meanwhile, where it was silent or closed a connection; nil: not known
 	Looks        standstill.Looks // what was seen of it then
 	OpenConns    int              // how many connections to the target were open then
@@ -116,12 +116,12 @@ type Evidence struct {
 	Law   []law.Occurrence // what the law of the protocol found in the conversations
 	Tally law.Tally        // what it has judged
 
-	Findings  []Finding          // of a property
-	HasServed bool               // of a property: a client was identified; otherwise the target cannot have crashed
-	OpenCause string             // why the check is inconclusive although there is no finding; empty if it passes
-	Reason    reports.ReasonCode // of Open; if empty, too little could be evaluated
-	Transient bool               // lag is the reason for Open: another try may pass
-	Unproven  bool               // Open is that one play has found a clause broken, and another has to confirm it
+	Findings    []Finding          // of a property
+	HasServed   bool               // of a property: a client was identified; otherwise the target cannot have crashed
+	OpenCause   string             // why the check is inconclusive although there is no finding; empty if it passes
+	Reason      reports.ReasonCode // of Open; if empty, too little could be evaluated
+	IsTransient bool               // lag is the reason for Open: another try may pass
+	IsUnproven  bool               // Open is that one play has found a clause broken, and another has to confirm it
 }
 
 // Finding is a finding of a property.
@@ -140,13 +140,13 @@ type Finding struct {
 	Premises      []string // see [law.Violation]
 	Script        string   // text of a script that reproduces it; empty if there is none
 
-	Unscripted string         // why there is no Script
-	Unshrunk   []string       // without one: the last steps that have to do with it, as a script has them
-	Talk       []reports.Line // the last of what was said before it, and what was received
+	UnscriptedReason string         // why there is no Script
+	Unshrunk         []string       // without one: the last steps that have to do with it, as a script has them
+	Conversation     []reports.Line // the last of what was said before it, and what was received
 }
 
-// Judged returns what a law has found as a finding.
-func Judged(v *law.Violation) Finding {
+// FindingOf returns what a law has found as a finding.
+func FindingOf(v *law.Violation) Finding {
 	return Finding{
 		Clause: v.Clause, IsRecommendation: v.IsRecommendation, Expected: v.Expected, Got: text.Shorten(v.Got),
 		Detail:        text.Shorten(v.Detail),
@@ -171,12 +171,12 @@ type Decision struct {
 	Harm string
 }
 
-// OpenReason returns the reason of Open.
-func (e *Evidence) OpenReason() reports.ReasonCode {
+// ReasonOrDefault returns the reason of Open.
+func (e *Evidence) ReasonOrDefault() reports.ReasonCode {
 	switch {
 	case e.Reason != "":
 		return e.Reason
-	case e.Transient:
+	case e.IsTransient:
 		return reports.ReasonLag
 	}
 	return reports.ReasonSetUp

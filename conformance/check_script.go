@@ -39,12 +39,12 @@ func (c ScriptCheck) Describe() Description {
 		Wait:        s.Waits,
 		Connections: s.Connections(), Sharing: sharing(s), Hostile: s.BreaksProtocol() || countsUnderLoad(s),
 		// The engine asks a producer's connection with the command that counts.
-		Counts: counts(s) || g.Verbs.Count != "" && s.BreaksProtocol() && s.Opens(scenarios.Producer),
+		SendsCount: sendsCount(s) || g.Verbs.Count != "" && s.BreaksProtocol() && s.Opens(scenarios.Producer),
 	}
 }
 
-// counts reports whether a script sends the command that counts everything on the server.
-func counts(s *scenarios.Script) bool {
+// sendsCount reports whether a script sends the command that counts everything on the server.
+func sendsCount(s *scenarios.Script) bool {
 	verb := s.Dialect.Grammar().Verbs.Count
 	return verb != "" && s.Sends(verb)
 }
@@ -52,7 +52,7 @@ func counts(s *scenarios.Script) bool {
 // countsUnderLoad reports whether a script counts everything while many of its own connections add jobs.
 func countsUnderLoad(s *scenarios.Script) bool {
 	const minConns = 10
-	return counts(s) && s.Sends(s.Dialect.Grammar().Verbs.Add) && s.Connections() > minConns
+	return sendsCount(s) && s.Sends(s.Dialect.Grammar().Verbs.Add) && s.Connections() > minConns
 }
 
 // sharing returns which checks may share a server with a script: none, if it ends or empties the server, or counts
@@ -68,41 +68,41 @@ func sharing(script *scenarios.Script) Sharing {
 			mode = SharesOneByOne
 		}
 	}
-	if mode == SharesOneByOne && counts(script) || countsUnderLoad(script) {
+	if mode == SharesOneByOne && sendsCount(script) || countsUnderLoad(script) {
 		return SharesNothing
 	}
 	return mode
 }
 
-// watch returns what judges the conversations of a play, nil for nothing.
-func (setup Setup) watch() *law.Watch {
-	if setup.Protocol == nil || setup.Protocol.Law.Start == nil {
+// newLawWatch returns what judges the conversations of a play, nil for nothing.
+func (setup Setup) newLawWatch() *law.Watch {
+	if setup.Suite == nil || setup.Suite.Law.Start == nil {
 		return nil
 	}
 	terms := law.Terms{
-		Prefix: setup.Names, Password: setup.Password, Alone: setup.Alone, Flush: setup.Alone,
-		Patience: cmp.Or(setup.Patience, scenarios.DefaultPatience), Slack: machine.Allowance, Server: setup.Server,
+		NamePrefix: setup.NamePrefix, Password: setup.Password, Alone: setup.Alone, Flush: setup.Alone,
+		Patience: cmp.Or(setup.Patience, scenarios.DefaultPatience), Slack: machine.Allowance, History: setup.History,
 	}
 	if setup.NeedsNoPassword {
 		terms.Password = ""
 	}
-	return law.NewWatch(setup.Protocol.Law, terms)
+	return law.NewWatch(setup.Suite.Law, terms)
 }
 
 // Play plays the script.
 func (c ScriptCheck) Play(ctx context.Context, setup Setup) Evidence {
-	ctx, cancel := setup.limit(ctx)
+	ctx, cancel := setup.withTimeout(ctx)
 	defer cancel()
 	patience, cutShort := setup.patience()
 	player := &play.Player{
 		Target: setup.Target, Password: setup.Password, Timeout: setup.Timeout, Patience: patience, Quick: cutShort,
-		Meter: setup.Meter, Watch: setup.Watch, HasEnded: setup.HasEnded, Peers: setup.Peers,
+		Meter: setup.Meter, WatchLine: setup.WatchLine, HasEnded: setup.HasEnded, Peers: setup.Peers,
 	}
-	watch := setup.watch()
+	watch := setup.newLawWatch()
 	if watch != nil {
 		player.Observer = watch
 	}
-	run := player.Play(ctx, c.Script, setup.Names)
+	run := player.Play(ctx, c.Script, setup.NamePrefix)
 	e := Evidence{
 		Began: run.Began, Took: run.Took, DeadReason: run.NotServing, Looks: run.Looks, OpenConns: run.OpenConns,
 		Refusal:      run.Refusal,

@@ -64,7 +64,7 @@ func TestHowScriptsShareAServer(t *testing.T) {
 		assert.Equal(t, "x", d.File)
 		assert.Equal(t, script.Source, d.Source)
 	}
-	assert.Equal(t, SharesAtNeed, Property{}.Describe().Sharing)
+	assert.Equal(t, SharesIfNeeded, Property{}.Describe().Sharing)
 }
 
 func TestClausesOfADescription(t *testing.T) {
@@ -90,7 +90,7 @@ func TestTimesOfASetup(t *testing.T) {
 		limit, cutShort := test.setup.patience()
 		assert.Equal(t, test.limit, limit, name)
 		assert.Equal(t, test.cutShort, cutShort, name)
-		ctx, cancel := test.setup.limit(t.Context())
+		ctx, cancel := test.setup.withTimeout(t.Context())
 		_, ends := ctx.Deadline()
 		assert.Equal(t, test.setup.Quick, ends, name)
 		cancel()
@@ -113,7 +113,7 @@ func TestLagExcuses(t *testing.T) {
 			meter.Note(time.Now(), lag)
 			busy.excuse(meter)
 			assert.Equal(t, want, busy.Findings, lag)
-			assert.Equal(t, lag == machine.Room, busy.Transient, lag)
+			assert.Equal(t, lag == machine.Room, busy.IsTransient, lag)
 		}
 	})
 }
@@ -122,10 +122,10 @@ func TestReasonOfAnOpenCheck(t *testing.T) {
 	t.Parallel()
 	for want, e := range map[reports.ReasonCode]Evidence{
 		reports.ReasonSetUp:    {},
-		reports.ReasonLag:      {Transient: true},
-		reports.ReasonUnsteady: {Transient: true, Reason: reports.ReasonUnsteady},
+		reports.ReasonLag:      {IsTransient: true},
+		reports.ReasonUnsteady: {IsTransient: true, Reason: reports.ReasonUnsteady},
 	} {
-		assert.Equal(t, want, e.OpenReason())
+		assert.Equal(t, want, e.ReasonOrDefault())
 	}
 }
 
@@ -138,7 +138,7 @@ func TestAPropertyThatIsRefusedEachConnection(t *testing.T) {
 	p := Property{Name: "x", Run: func(context.Context, Setup) Evidence {
 		return Evidence{DeadReason: "no new connection is served", Findings: []Finding{{Crash: true, Detail: "it ended"}}}
 	}}
-	e := p.Play(t.Context(), Setup{Target: target, Protocol: &Suite{Dialect: fwpscript.Dialect{}}})
+	e := p.Play(t.Context(), Setup{Target: target, Suite: &Suite{Dialect: fwpscript.Dialect{}}})
 	assert.Empty(t, e.DeadReason, "what was never served did not die")
 	assert.Equal(t, "no connection got as far as being identified", e.OpenCause)
 	assert.Equal(t, []Finding{{Detail: "it ended"}}, e.Findings)

@@ -37,13 +37,13 @@ type Clause struct {
 	// quiets or terminates workers, rst a restart, env a certain environment, adv a scripted server (the clause binds
 	// clients).
 	Special string
-	// Excluded says why no check decides the clause although it binds servers; empty if one does.
-	Excluded string
+	// ExclusionReason says why no check decides the clause although it binds servers; empty if one does.
+	ExclusionReason string
 	// Harm is what users of a client meet that breaks the clause, one of reports.Harms; empty: nothing of these.
 	Harm string
-	// Unwatched says why no rule of protocols/fwp/clientrules decides the clause although it binds clients; empty if one
-	// does, or if it binds servers only.
-	Unwatched string
+	// UnwatchedReason says why no rule of protocols/fwp/clientrules decides the clause although it binds clients; empty if
+	// one does, or if it binds servers only.
+	UnwatchedReason string
 }
 
 // Binds reports whether the clause binds party, which is S, C, K or P. A clause that binds any client (C) does not
@@ -63,17 +63,17 @@ func (c Clause) BindsClient() bool { return c.Binds("C") || c.Binds("K") || c.Bi
 // BindsServer reports whether the clause binds a server.
 func (c Clause) BindsServer() bool { return c.Binds("S") }
 
-// Breach returns the verdict about a target that does otherwise: Observed if the clause is only recorded, Fail if it
-// harms users, however mildly the clause is put, else the verdict of its level. A reading may name situations with a
-// milder or stronger verdict.
-func (c Clause) Breach() reports.Verdict {
+// BreachVerdict returns the verdict about a target that does otherwise: Observed if the clause is only recorded, Fail
+// if it harms users, however mildly the clause is put, else the verdict of its level. A reading may name situations
+// with a milder or stronger verdict.
+func (c Clause) BreachVerdict() reports.Verdict {
 	switch {
 	case c.Recorded:
 		return reports.Observed
 	case c.Harm != "":
 		return reports.Fail
 	}
-	return c.Level.Breach()
+	return c.Level.BreachVerdict()
 }
 
 // Source is a place of a source document that states a clause. It holds none of the text.

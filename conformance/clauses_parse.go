@@ -28,7 +28,7 @@ import (
 // second block below the heading, "2.1-2.3" goes on to the third, "2" is the whole block; blocks are separated by empty
 // lines, and a unit is a sentence of a paragraph, an item of a list, a row of a table (its head is row 0) or a line of
 // a code block. Where a heading comes up twice, those around it stand before it, with slashes between them. The name of
-// an external document stands alone. The documents have a hash each in the Protocol: where one changes, check the
+// an external document stands alone. The documents have a hash each in the Suite: where one changes, check the
 // clauses that cite it before the new hash is kept.
 
 // clauseParser reads a file of the catalogue line by line.
@@ -119,9 +119,9 @@ func (p *clauseParser) text(line string) error {
 	case "reading":
 		p.into, line = &c.Reading, rest
 	case "excluded":
-		p.into, line = &c.Excluded, rest
+		p.into, line = &c.ExclusionReason, rest
 	case "unwatched":
-		p.into, line = &c.Unwatched, rest
+		p.into, line = &c.UnwatchedReason, rest
 	case "harm":
 		if !slices.Contains(reports.Harms(), rest) {
 			return fmt.Errorf("harm %q: want one of %s", rest, strings.Join(reports.Harms(), ", "))

@@ -45,7 +45,7 @@ FWP-A-02 | S | note | -
 				{"faktory-worker-lifecycle.md", "Lifecycle", "3"}}},
 		{ID: "FWP-A-02", Party: "S", Level: reports.LevelNote, Section: "RESP",
 			Statement: "Five.", Reading: "Six.", Recorded: true,
-			Excluded: "Seven eight.", Sources: []Source{{Document: "RESP"}}},
+			ExclusionReason: "Seven eight.", Sources: []Source{{Document: "RESP"}}},
 	}
 	assert.Equal(t, want, got)
 	assert.Equal(t, "fwp.md#Link Level 1.4-2", got[0].Sources[1].String())

@@ -41,9 +41,9 @@ func ExampleProperty() {
 		},
 	}
 	runner := &run.Runner{
-		Protocol: fwpsuite.Protocol(),
-		Servers:  []run.Server{{Target: tcp(server.Addr())}},
-		Checks:   []conformance.Check{greets},
+		Suite:   fwpsuite.Protocol(),
+		Servers: []run.Server{{Target: tcp(server.Addr())}},
+		Checks:  []conformance.Check{greets},
 	}
 	for _, check := range runner.Run(context.Background()).Checks {
 		fmt.Println(check.ID, check.Verdict)
@@ -58,10 +58,10 @@ func ExampleSelection() {
 		fmt.Println(err)
 		return
 	}
-	selection := conformance.Selection{Protocol: fwpsuite.Protocol(), Checks: []string{"end/*"}, Quick: true}
+	selection := conformance.Selection{Suite: fwpsuite.Protocol(), Checks: []string{"end/*"}, Quick: true}
 	in, omissions, err := selection.Apply(conformance.Scripts(scripts...))
 	fmt.Println(len(in) > 0, len(in)+len(omissions) == len(scripts), err)
-	fmt.Println(conformance.Selection{Protocol: fwpsuite.Protocol(), Clauses: []string{"FWP-PUHS-01"}}.Apply(nil))
+	fmt.Println(conformance.Selection{Suite: fwpsuite.Protocol(), Clauses: []string{"FWP-PUHS-01"}}.Apply(nil))
 	// Output:
 	// true true <nil>
 	// [] [] clause FWP-PUHS-01 matches no check; did you mean FWP-PUSH-01?

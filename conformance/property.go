@@ -33,7 +33,7 @@ type Property struct {
 // Describe returns what is known of the property.
 func (p Property) Describe() Description {
 	d := Description{
-		ID: p.Name, Title: p.Title, Wait: p.Wait, Connections: p.Connections, Sharing: SharesAtNeed,
+		ID: p.Name, Title: p.Title, Wait: p.Wait, Connections: p.Connections, Sharing: SharesIfNeeded,
 		Hostile: true, Needs: p.Needs,
 	}
 	if slices.Contains(p.Needs, scenarios.NeedRestart) {
@@ -50,7 +50,7 @@ func (p Property) Play(ctx context.Context, setup Setup) Evidence {
 	}
 	counting := &countingTarget{
 		Target: setup.Target, counter: play.NewConnCounter(setup.Peers), patience: setup.Timeout,
-		start: time.Now(), watch: setup.Watch, refusals: refusals(setup.Protocol.Dialect),
+		start: time.Now(), watchLine: setup.WatchLine, refusals: refusalSigns(setup.Suite.Dialect),
 	}
 	setup.Target = counting
 	e := p.Run(ctx, setup)
@@ -96,7 +96,7 @@ func (e *Evidence) excuse(meter *machine.Meter) {
 	if meter != nil && meter.Lag(e.Began) >= machine.Room && slices.ContainsFunc(e.Findings, isClocked) {
 		e.Findings = slices.DeleteFunc(e.Findings, isClocked)
 		e.OpenCause, e.Reason = "this machine was too busy to measure whether a reply was late", reports.ReasonLag
-		e.Transient = true
+		e.IsTransient = true
 	}
 }
 

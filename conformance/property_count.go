@@ -23,12 +23,12 @@ import (
 // its connections are counted. It is safe for concurrent use.
 type countingTarget struct {
 	play.Target
-	counter  *play.ConnCounter
-	patience time.Duration // for a greeting
-	start    time.Time
-	refusals []string           // how messages begin that refuse a client
-	watch    func(reports.Line) // may be nil
-	count    atomic.Int64
+	counter   *play.ConnCounter
+	patience  time.Duration // for a greeting
+	start     time.Time
+	refusals  []string           // how messages begin that refuse a client
+	watchLine func(reports.Line) // may be nil
+	count     atomic.Int64
 }
 
 // Dial opens a connection that is counted.
@@ -84,9 +84,9 @@ func (t *countingTarget) acceptsConn(ctx context.Context) bool {
 	return err == nil && !t.isRefusal(first)
 }
 
-// refusals returns how the messages of a dialect begin that refuse a client. Where clients do not introduce themselves,
-// there are none: the first message answers a command.
-func refusals(d scenarios.Dialect) (signs []string) {
+// refusalSigns returns how the messages of a dialect begin that refuse a client. Where clients do not introduce
+// themselves, there are none: the first message answers a command.
+func refusalSigns(d scenarios.Dialect) (signs []string) {
 	if hello, _ := d.Hello(scenarios.Producer, d.Sample(false)); hello.Words == "" {
 		return nil
 	}
@@ -176,8 +176,8 @@ func (c *countedConn) SetLinger(sec int) error {
 
 // report passes bytes to watch.
 func (c *countedConn) report(from string, b []byte) {
-	if c.target.watch != nil && len(b) > 0 {
-		c.target.watch(reports.Line{At: time.Since(c.target.start), Conn: c.name, From: from, Text: excerpt(b)})
+	if c.target.watchLine != nil && len(b) > 0 {
+		c.target.watchLine(reports.Line{At: time.Since(c.target.start), Conn: c.name, From: from, Text: excerpt(b)})
 	}
 }
 

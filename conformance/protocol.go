@@ -33,11 +33,11 @@ type Suite struct {
 	// GrammarClauses are the clauses about the bytes of a message: a line does not pass them whose message breaks the
 	// grammar and was read all the same.
 	GrammarClauses []string
-	// General are clauses that say less than what the law may know of the same message: where it blames another clause for
-	// certain, a line about one of these decides nothing.
-	General []string
-	// Limited are the verbs of commands that bring what a server may have a limit for: a job, a queue, a client.
-	Limited []string
+	// GeneralClauses are clauses that say less than what the law may know of the same message: where it blames another
+	// clause for certain, a line about one of these decides nothing.
+	GeneralClauses []string
+	// LimitedVerbs are the verbs of commands that bring what a server may have a limit for: a job, a queue, a client.
+	LimitedVerbs []string
 	// Recognize says what is behind a new connection, and waits for each reply no longer than the timeout. It is lenient:
 	// the checks evaluate what is somehow wrong. The error says what is there instead of a server of the protocol.
 	Recognize func(ctx context.Context, nc net.Conn, timeout time.Duration) (Identity, error)
@@ -53,11 +53,11 @@ type Suite struct {
 	// Law judges every conversation of a check that plays a script; without Start it does not.
 	Law law.Definition
 
-	// Admission is how the ids of the clauses begin that say who is let in, and Unrefused returns the clause that a server
-	// breaks which ends a connection there instead of refusing a command, by its verb. Both are zero where clients do not
-	// introduce themselves.
-	Admission string
-	Unrefused func(verb string) string
+	// AdmissionPrefix is how the ids of the clauses begin that say who is let in, and UnrefusedClause returns the clause
+	// that a server breaks which ends a connection there instead of refusing a command, by its verb. Both are zero where
+	// clients do not introduce themselves.
+	AdmissionPrefix string
+	UnrefusedClause func(verb string) string
 }
 
 // Identify says what is at a target before any check runs, by Recognize. It dials no longer than the timeout.
@@ -116,24 +116,24 @@ func (p *Suite) LevelOf(m scenarios.ClauseMark) reports.Level {
 // MismatchVerdict returns the verdict about the clause of a mark if a line does not match.
 func (p *Suite) MismatchVerdict(m scenarios.ClauseMark) reports.Verdict {
 	if c, ok := p.ClauseByID(m.Clause); ok && m.Level == "" {
-		return c.Breach()
+		return c.BreachVerdict()
 	}
-	return p.LevelOf(m).Breach()
+	return p.LevelOf(m).BreachVerdict()
 }
 
 // Parties are those that a target is: none means a server, else some of C, K and P, see Clause.Party.
 type Parties []string
 
-// Concerned reports whether a clause binds the target.
-func (p Parties) Concerned(c Clause) bool {
+// AreBoundBy reports whether a clause binds the target.
+func (p Parties) AreBoundBy(c Clause) bool {
 	if len(p) == 0 {
 		return c.BindsServer()
 	}
 	return slices.ContainsFunc(p, c.Binds)
 }
 
-// UnconcernedReason returns why a clause does not bind the target.
-func (p Parties) UnconcernedReason() string {
+// UnboundReason returns why a clause does not bind the target.
+func (p Parties) UnboundReason() string {
 	switch {
 	case len(p) == 0:
 		return "it binds clients, the target is a server"

@@ -21,8 +21,8 @@ type Selection struct {
 	Levels  []string
 	Quick   bool // leave out checks that wait longer than QuickWait
 
-	Protocol *Suite  // of the clauses
-	Parties  Parties // that the target is, for what an error says
+	Suite   *Suite  // of the clauses
+	Parties Parties // that the target is, for what an error says
 }
 
 // Omission is a check that a selection left out.
@@ -95,7 +95,7 @@ func (s Selection) picks(d Description, hits map[string]bool) bool {
 	for _, m := range d.Marks {
 		clauses = append(clauses, m.Clause)
 		if len(s.Levels) > 0 {
-			levels = append(levels, string(s.Protocol.LevelOf(m)))
+			levels = append(levels, string(s.Suite.LevelOf(m)))
 		}
 	}
 	checks := matches("check", s.Checks, []string{d.ID, folder}, hits)
@@ -147,21 +147,21 @@ func (s Selection) unmatched(hits map[string]bool) error {
 }
 
 func (s Selection) retiredReason(check string) string {
-	if s.Protocol != nil && s.Protocol.Retired[strings.ToLower(check)] != "" {
-		return s.Protocol.Retired[strings.ToLower(check)] + " replaces it"
+	if s.Suite != nil && s.Suite.Retired[strings.ToLower(check)] != "" {
+		return s.Suite.Retired[strings.ToLower(check)] + " replaces it"
 	}
 	return ""
 }
 
 func (s Selection) noCheckReason(clause string) string {
-	if c, ok := s.Protocol.ClauseByID(clause); ok && !s.Parties.Concerned(c) {
-		return strings.NewReplacer("it ", "this clause ", ", the", ", and the").Replace(s.Parties.UnconcernedReason())
-	} else if c.Excluded != "" {
-		return "no check tests this clause: " + strings.TrimSuffix(c.Excluded, ".")
+	if c, ok := s.Suite.ClauseByID(clause); ok && !s.Parties.AreBoundBy(c) {
+		return strings.NewReplacer("it ", "this clause ", ", the", ", and the").Replace(s.Parties.UnboundReason())
+	} else if c.ExclusionReason != "" {
+		return "no check tests this clause: " + strings.TrimSuffix(c.ExclusionReason, ".")
 	} else if ok {
 		return "no check tests this clause yet"
 	}
-	if id := s.Protocol.Suggest(clause); id != "" {
+	if id := s.Suite.Suggest(clause); id != "" {
 		return "did you mean " + id + "?"
 	}
 	return ""
@@ -197,8 +197,8 @@ func (setup Setup) patience() (limit time.Duration, cutShort bool) {
 	return QuickPatience, true
 }
 
-// limit returns the ctx of one play: in a quick run it has a timeout.
-func (setup Setup) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+// withTimeout returns the ctx of one play: in a quick run it has a timeout.
+func (setup Setup) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	if !setup.Quick {
 		return context.WithCancel(ctx)
 	}

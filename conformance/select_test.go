@@ -71,7 +71,7 @@ func TestSelection(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test.selection.Protocol = fwpsuite.Protocol()
+			test.selection.Suite = fwpsuite.Protocol()
 			in, out, err := test.selection.Apply(all)
 			if test.complaint != "" {
 				require.ErrorContains(t, err, test.complaint)
@@ -102,17 +102,17 @@ func TestTheLevelsOfScriptsAreThoseOfReports(t *testing.T) {
 // The errors do not name flags: the caller may have other ones.
 func TestAWrongSelectionIsATypedError(t *testing.T) {
 	t.Parallel()
-	_, _, err := conformance.Selection{Protocol: fwpsuite.Protocol(), Clauses: []string{"FWP-PUHS-01"}}.Apply(nil)
+	_, _, err := conformance.Selection{Suite: fwpsuite.Protocol(), Clauses: []string{"FWP-PUHS-01"}}.Apply(nil)
 	var wrong *conformance.SelectionError
 	require.ErrorAs(t, err, &wrong)
 	want := conformance.SelectionError{Part: "clause", Pattern: "FWP-PUHS-01", Explanation: "did you mean FWP-PUSH-01?"}
 	assert.Equal(t, want, *wrong)
 	p := &conformance.Suite{Retired: map[string]string{"push/old": "push/accepted"}}
-	_, _, err = conformance.Selection{Protocol: p, Checks: []string{"Push/old"}}.Apply(nil)
+	_, _, err = conformance.Selection{Suite: p, Checks: []string{"Push/old"}}.Apply(nil)
 	require.EqualError(t, err, "check Push/old matches no check; push/accepted replaces it")
-	_, _, err = conformance.Selection{Protocol: fwpsuite.Protocol(), Levels: []string{"[a"}}.Apply(nil)
+	_, _, err = conformance.Selection{Suite: fwpsuite.Protocol(), Levels: []string{"[a"}}.Apply(nil)
 	require.ErrorIs(t, err, path.ErrBadPattern)
-	quick, slow := conformance.Selection{Protocol: fwpsuite.Protocol(), Quick: true}, "connect as consumer\nsilence 9s\n"
+	quick, slow := conformance.Selection{Suite: fwpsuite.Protocol(), Quick: true}, "connect as consumer\nsilence 9s\n"
 	_, _, err = quick.Apply(scripts(t, map[string]string{"slow": "waits: 9s\n" + slow}))
 	require.ErrorIs(t, err, conformance.ErrAllSlow)
 	assert.NotContains(t, err.Error(), "--")

@@ -33,10 +33,10 @@ type conn struct {
 	queues    []string
 	queueArgs string // the arguments of FETCH that queues was read from, "" if none
 
-	writing    sync.Mutex
-	laterTimer *time.Timer
-	done       chan struct{}
-	endOnce    sync.Once
+	writing           sync.Mutex
+	delayedWriteTimer *time.Timer
+	done              chan struct{}
+	endOnce           sync.Once
 }
 
 func newConn(s *Server, raw net.Conn, id int64) *conn {
@@ -95,7 +95,7 @@ func (c *conn) handleUnfinished(line []byte) {
 }
 
 func (c *conn) leave() {
-	c.stopLater()
+	c.cancelDelayedWrite()
 	c.end(false)
 	if c.unsentJob != nil {
 		c.s.store.GiveBack(&c.event, c.unsentJob)
@@ -130,7 +130,7 @@ func (c *conn) greet() bool {
 // serveCommand answers one command. It reports whether the connection goes on.
 // (Commands and Responses)
 func (c *conn) serveCommand(line []byte, refusal *Refusal) bool {
-	c.stopLater()
+	c.cancelDelayedWrite()
 	c.s.commands.Add(1)
 	c.Commands++
 	e := &c.event
@@ -163,7 +163,7 @@ func (c *conn) answer(e *Event) fwp.Reply {
 	}
 	e.Skip = e.Err != nil
 	c.s.runHooks(Checked, e)
-	reply := idle(e.Command.Verb)
+	reply := skippedReply(e.Command.Verb)
 	if c.delay(e) && !e.Skip {
 		var err error
 		if reply, err = c.run(e); e.Err == nil {

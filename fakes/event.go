@@ -35,7 +35,7 @@ const (
 	// Parsed: Command is split at its first space.
 	Parsed
 
-	// Checked: Err is the reason if the command is refused, else nil; Object, Jobs, Queues, Block and Wait are its
+	// Checked: Err is the reason if the command is refused, else nil; Object, Jobs, Queues, WaitQueues and Wait are its
 	// arguments. Skip, true by default if there is an Err: the command has no effect.
 	Checked
 
@@ -110,10 +110,10 @@ type Event struct {
 	Requeue bool
 	Front   bool
 
-	Jobs   []*Object     // PUSHB: the jobs, which are checked later
-	Queues []string      // FETCH: the queues to take a job from, in this order; QUEUE: the queues that it names
-	Block  []string      // FETCH: the queues that it waits on
-	Wait   time.Duration // FETCH: how long it waits
+	Jobs       []*Object     // PUSHB: the jobs, which are checked later
+	Queues     []string      // FETCH: the queues to take a job from, in this order; QUEUE: the queues that it names
+	WaitQueues []string      // FETCH: the queues that it waits on
+	Wait       time.Duration // FETCH: how long it waits
 
 	Set   string    // "scheduled", "retries", "dead"
 	Until time.Time // when a job is due, or its reservation ends
@@ -180,7 +180,7 @@ func (s *Server) ask(p Point, e *Event, j *job) (skip bool) {
 	}
 	e.Skip, e.Requeue, e.Front, e.Object = false, false, false, nil
 	if j != nil {
-		e.Object = j.doc()
+		e.Object = j.unit()
 	}
 	s.runHooks(p, e)
 	return e.Skip

@@ -111,7 +111,7 @@ func (c *conn) runQueueCommand(e *Event) (fwp.Reply, error) {
 		case "LATENCY":
 			seconds[name] = 0
 			if j, ok := c.s.store.First(name); ok {
-				enqueuedAt, _ := j.doc().Time("enqueued_at")
+				enqueuedAt, _ := j.unit().Time("enqueued_at")
 				seconds[name] = c.s.store.Now().Sub(enqueuedAt).Seconds()
 			}
 		default:
@@ -157,7 +157,7 @@ func (c *conn) mutate(e *Event) (fwp.Reply, error) {
 		filter = mutateFilter{}
 	}
 	c.s.store.Move(e, store.Set(e.Object.Text("target")), func(j *job) bool {
-		doc := j.doc()
+		doc := j.unit()
 		matches, _ := filter.matches(string(doc.text()))
 		return matches && (filter.JIDs == nil || slices.Contains(filter.JIDs, j.jid)) &&
 			(filter.Jobtype == "" || filter.Jobtype == doc.Text("jobtype"))

@@ -57,7 +57,7 @@ func (c *conn) batch(e *Event) (fwp.Reply, error) {
 	case subcommand == "STATUS":
 		jobs := int64(0)
 		for _, storedJob := range c.s.store.Jobs() {
-			custom, _ := ParseObject(storedJob.Job.doc().NonNull("custom"))
+			custom, _ := ParseObject(storedJob.Job.unit().NonNull("custom"))
 			if custom.Text("bid") == bid {
 				jobs++
 			}

@@ -19,8 +19,8 @@ type failure struct {
 // checkFailure checks the argument of a FAIL. Only jid is required; other fields, if
 // present, must have the right type.
 func checkFailure(o *Object) *Refusal {
-	return cmp.Or(check(o, isAny, text, "jid"), check(o, isGiven, text, "errtype", "message"),
-		check(o, isGiven, texts, "backtrace"))
+	return cmp.Or(check(o, isAny, text, "jid"), check(o, isNonNull, text, "errtype", "message"),
+		check(o, isNonNull, texts, "backtrace"))
 }
 
 func newFailure(o *Object) failure {

@@ -13,7 +13,7 @@ import (
 // fetch returns a job, or null if there was none in time. (FETCH)
 func (c *conn) fetch(e *Event) fwp.Reply {
 	wait := e.Wait
-	t := c.s.store.Take(e, e.Queues, e.Block, c.waiter)
+	t := c.s.store.Take(e, e.Queues, e.WaitQueues, c.waiter)
 	if t == nil {
 		t = c.await(e, time.Now().Add(wait))
 	}
@@ -40,12 +40,12 @@ func (c *conn) fetchArguments(e *Event) *Refusal {
 	if r := c.readQueues(e.Command.Args); r != nil {
 		return r
 	}
-	e.Queues, e.Block = c.queues, c.queues[:1:1]
+	e.Queues, e.WaitQueues = c.queues, c.queues[:1:1]
 	if c.s.cfg.Extension == Faktory {
-		e.Block = c.queues
+		e.WaitQueues = c.queues
 	}
 	if c.s.workers.isQuiet(c.Worker) {
-		e.Queues, e.Block = nil, nil
+		e.Queues, e.WaitQueues = nil, nil
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ func (c *conn) readQueues(args []byte) *Refusal {
 	if args == nil {
 		return nil
 	}
-	queueArgs := name(args)
+	queueArgs := internString(args)
 	c.queues = c.queues[:0]
 	for queue := range strings.SplitSeq(queueArgs, " ") {
 		if queue == "" {

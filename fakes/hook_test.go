@@ -137,7 +137,7 @@ func TestAHookCanWakeOnAnyQueue(t *testing.T) {
 	t.Parallel()
 	waking := func(e *fakes.Event) {
 		if e.Point == fakes.Checked {
-			e.Block = e.Queues
+			e.WaitQueues = e.Queues
 		}
 		if e.Point == fakes.Parsed && e.Command.Verb == "TELL" {
 			e.Command = fwp.Command{Verb: "PUSH", Args: []byte(`{"jid":"told","jobtype":"t","args":[],"queue":"b"}`)}

@@ -44,17 +44,17 @@ func (s *Server) info() []byte {
 		},
 	}
 	if s.cfg.Extension == Faktory {
-		s.likeFaktory(state, n)
+		s.addFaktoryState(state, n)
 	}
 	b, _ := json.Marshal(state) //nolint:errchkjson // maps of strings and numbers: it cannot fail
 	return b
 }
 
-// likeVersion is the version of Faktory that LikeFaktory was written from.
-const likeVersion = "1.10.0"
+// faktoryVersion is the version of Faktory that LikeFaktory was written from.
+const faktoryVersion = "1.10.0"
 
-// likeFaktory makes the state that of a Faktory server.
-func (s *Server) likeFaktory(state map[string]any, n store.Sizes) {
+// addFaktoryState makes the state that of a Faktory server.
+func (s *Server) addFaktoryState(state map[string]any, n store.Sizes) {
 	state["now"] = s.Now().UTC().Format(time.RFC3339Nano)
 	tasks := map[string]map[string]any{}
 	for task, size := range map[string]int{
@@ -70,7 +70,7 @@ func (s *Server) likeFaktory(state map[string]any, n store.Sizes) {
 	}
 	state["faktory"].(map[string]any)["tasks"] = tasks //nolint:forcetypeassert // info has made it
 	server := state["server"].(map[string]any)         //nolint:forcetypeassert // as well
-	server["description"], server["faktory_version"] = "Faktory", likeVersion
+	server["description"], server["faktory_version"] = "Faktory", faktoryVersion
 	server["uptime"], server["used_memory_mb"] = int64(time.Since(s.startTime)/time.Second), memory()>>20
 }
 

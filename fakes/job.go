@@ -52,12 +52,12 @@ func newJob(doc *Object, cfg *Config) *job {
 	if n, ok := doc.Int("backtrace"); ok {
 		j.backtrace = int(max(0, min(n, math.MaxInt32)))
 	}
-	j.hold(doc, cfg.Hook != nil)
+	j.setUnit(doc, cfg.Hook != nil)
 	return j
 }
 
-// hold sets the job's work unit, which must not be changed from then on.
-func (j *job) hold(doc *Object, hasHook bool) {
+// setUnit sets the job's work unit, which must not be changed from then on.
+func (j *job) setUnit(doc *Object, hasHook bool) {
 	const itself, member = 300, 64
 	if hasHook {
 		j.members = doc
@@ -94,8 +94,8 @@ func fillIn(doc *Object, cfg *Config, now time.Time) {
 	}
 }
 
-// doc returns a copy of the work unit.
-func (j *job) doc() *Object {
+// unit returns a copy of the work unit.
+func (j *job) unit() *Object {
 	if j.text == nil {
 		return j.members.Clone()
 	}
@@ -105,10 +105,10 @@ func (j *job) doc() *Object {
 
 // withMember returns the job with one field changed.
 func (j *job) withMember(name, value string) *job {
-	doc := j.doc()
+	doc := j.unit()
 	doc.Set(name, value)
 	clone := *j
-	clone.hold(doc, j.text == nil)
+	clone.setUnit(doc, j.text == nil)
 	return &clone
 }
 

@@ -36,10 +36,10 @@ var kinds = [...]struct {
 }
 
 // Which fields must be of their kind: all, those that are there, those that are not null, and a time that is not empty.
-func isAny(json.RawMessage) bool           { return true }
-func isPresent(raw json.RawMessage) bool   { return raw != nil }
-func isGiven(raw json.RawMessage) bool     { return raw != nil && !isNull(raw) }
-func isScheduled(raw json.RawMessage) bool { return isGiven(raw) && string(raw) != `""` }
+func isAny(json.RawMessage) bool          { return true }
+func isPresent(raw json.RawMessage) bool  { return raw != nil }
+func isNonNull(raw json.RawMessage) bool  { return raw != nil && !isNull(raw) }
+func isNonEmpty(raw json.RawMessage) bool { return isNonNull(raw) && string(raw) != `""` }
 
 // check refuses the first of some fields that must be of a kind and is not.
 func check(o *Object, isRequired func(json.RawMessage) bool, k kind, fields ...string) *Refusal {
@@ -54,9 +54,10 @@ func check(o *Object, isRequired func(json.RawMessage) bool, k kind, fields ...s
 // checkJob checks a work unit by the field tables. (Work units)
 func checkJob(doc *Object, cfg *Config) *Refusal {
 	return cmp.Or(check(doc, isAny, text, "jid", "jobtype"), check(doc, isAny, array, "args"), checkJID(doc, cfg),
-		check(doc, isGiven, text, "queue"), checkQueue(doc, cfg),
-		check(doc, isGiven, integer, "retry", "backtrace", "reserve_for"), checkReserve(doc, cfg),
-		check(doc, isScheduled, moment, "at"), check(doc, isGiven, moment, "created_at"), check(doc, isGiven, hash, "custom"))
+		check(doc, isNonNull, text, "queue"), checkQueue(doc, cfg),
+		check(doc, isNonNull, integer, "retry", "backtrace", "reserve_for"), checkReserve(doc, cfg),
+		check(doc, isNonEmpty, moment, "at"), check(doc, isNonNull, moment, "created_at"),
+		check(doc, isNonNull, hash, "custom"))
 }
 
 func checkJID(doc *Object, cfg *Config) *Refusal {

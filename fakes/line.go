@@ -36,12 +36,12 @@ func (s *Server) lengthRefusal() *Refusal {
 }
 
 // checkLine removes the CR, which lf says may be missing, and returns why the rest is not well-formed.
-func checkLine(line []byte, lf bool) ([]byte, *Refusal) {
+func checkLine(line []byte, allowsLF bool) ([]byte, *Refusal) {
 	last := len(line) - 1
 	switch {
 	case last >= 0 && line[last] == '\r':
 		line = line[:last]
-	case !lf:
+	case !allowsLF:
 		return line, refuse(AboutLineEnd, "a command ends with CRLF, not with LF alone")
 	}
 	if bytes.IndexByte(line, '\r') >= 0 {

@@ -154,7 +154,7 @@ func asString(raw json.RawMessage) (string, bool) {
 		return "", false
 	}
 	if inner := raw[1 : len(raw)-1]; bytes.IndexByte(inner, '\\') < 0 {
-		return name(inner), true
+		return internString(inner), true
 	}
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
@@ -163,15 +163,15 @@ func asString(raw json.RawMessage) (string, bool) {
 	return s, true
 }
 
-// names are those that are read often.
-var names = [...]string{
+// internedNames are those that are read often.
+var internedNames = [...]string{
 	"jid", "jobtype", "args", "queue", "reserve_for", "retry", "at", "backtrace", "created_at", "custom", "wid",
 	defaultQueue,
 }
 
-// name returns b as a string, without allocating if it is a frequent name.
-func name(b []byte) string {
-	for _, candidate := range names {
+// internString returns b as a string, without allocating if it is a frequent name.
+func internString(b []byte) string {
+	for _, candidate := range internedNames {
 		if string(b) == candidate {
 			return candidate
 		}

@@ -28,8 +28,8 @@ func ErrorReply(reason any) fwp.Reply {
 	return fwp.Reply{Kind: fwp.ErrorReply, Text: fmt.Appendf(nil, "ERR %v", reason)}
 }
 
-// idle returns the reply to a command that a hook keeps from having an effect.
-func idle(verb string) fwp.Reply {
+// skippedReply returns the reply to a command that a hook keeps from having an effect.
+func skippedReply(verb string) fwp.Reply {
 	switch verb {
 	case fwp.FETCH:
 		return Null()

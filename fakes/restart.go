@@ -31,7 +31,7 @@ func (s *Server) Close() {
 	s.stop(false)
 	if s.hasEnded() && isFirst {
 		s.save()
-		s.store.Release()
+		s.store.ReleaseBytes()
 	}
 }
 
@@ -166,7 +166,7 @@ func (s *Server) Jobs() []StoredJob {
 		}
 		all = append(all, StoredJob{
 			JID: storedJob.Job.jid, Place: place, Queue: storedJob.Job.queue, Due: storedJob.DueTime,
-			Unit:     storedJob.Job.doc().Append(nil),
+			Unit:     storedJob.Job.unit().Append(nil),
 			Failures: storedJob.Job.failures,
 		})
 	}

@@ -85,7 +85,7 @@ func TestRules(t *testing.T) {
 			t.Parallel()
 			config := fakes.Config{FetchBlock: time.Millisecond, Hook: r.Hook()}
 			assert.Empty(t, playRule(t, config, test.lines))
-			if !idle[test.rule] {
+			if !skippedReply[test.rule] {
 				config.Hook = nil
 				assert.NotEmpty(t, playRule(t, config, test.lines), "the same comes without the rule")
 			}
@@ -106,8 +106,8 @@ func TestSkippedCommands(t *testing.T) {
 		job("a", ""), "+OK", "FETCH", "a", `ACK {"jid":"x"}`, "-ERR", `ACK {"jid":"a"}`, "+LOST", `ACK {"jid":"a"}`, "+OK"}))
 }
 
-// idle are the rules that change nothing: their conditions do not hold.
-var idle = map[string]bool{
+// skippedReply are the rules that change nothing: their conditions do not hold.
+var skippedReply = map[string]bool{
 	`on checked PUSH if queue ~ "^def" and queues = 0 and not identified: refuse x`: true,
 	"on ran if worker and protected: silent":                                        true,
 }

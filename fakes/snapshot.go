@@ -88,7 +88,7 @@ func (s *Server) restore(snapshot Snapshot) {
 	if s.cfg.Restored != nil {
 		s.cfg.Restored(&snapshot)
 	}
-	s.store.Count(snapshot.Dead, snapshot.Processed, snapshot.Failures)
+	s.store.SetCounts(snapshot.Dead, snapshot.Processed, snapshot.Failures)
 	later := map[time.Duration][]StoredJob{}
 	for _, j := range snapshot.Jobs {
 		later[j.After] = append(later[j.After], j)

@@ -217,6 +217,6 @@ func (c *conn) beat(e *Event) (fwp.Reply, error) {
 
 // checkBeat checks a BEAT; unknown fields are allowed. (BEAT)
 func checkBeat(o *Object) *Refusal {
-	return cmp.Or(check(o, isAny, text, "wid"), check(o, isGiven, text, "current_state"),
-		check(o, isGiven, integer, "rss_kb"))
+	return cmp.Or(check(o, isAny, text, "wid"), check(o, isNonNull, text, "current_state"),
+		check(o, isNonNull, integer, "rss_kb"))
 }

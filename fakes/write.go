@@ -20,7 +20,7 @@ func (c *conn) write(e *Event) bool {
 		return false
 	}
 	if e.DelayedWrite != nil {
-		c.startLater(*e.DelayedWrite)
+		c.startDelayedWrite(*e.DelayedWrite)
 	}
 	return true
 }
@@ -61,11 +61,11 @@ func (c *conn) shrink() {
 	}
 }
 
-// startLater starts the timer of a DelayedWrite. The group of connections counts it, so that
+// startDelayedWrite starts the timer of a DelayedWrite. The group of connections counts it, so that
 // Close waits for it too.
-func (c *conn) startLater(l DelayedWrite) {
+func (c *conn) startDelayedWrite(l DelayedWrite) {
 	c.s.serving.Add(1)
-	c.laterTimer = time.AfterFunc(l.After, func() {
+	c.delayedWriteTimer = time.AfterFunc(l.After, func() {
 		defer c.s.serving.Done()
 		c.writing.Lock()
 		defer c.writing.Unlock()
@@ -76,9 +76,9 @@ func (c *conn) startLater(l DelayedWrite) {
 	})
 }
 
-func (c *conn) stopLater() {
-	if c.laterTimer != nil && c.laterTimer.Stop() {
+func (c *conn) cancelDelayedWrite() {
+	if c.delayedWriteTimer != nil && c.delayedWriteTimer.Stop() {
 		c.s.serving.Done()
 	}
-	c.laterTimer = nil
+	c.delayedWriteTimer = nil
 }

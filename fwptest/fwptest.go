@@ -161,8 +161,8 @@ func newRun(ctx context.Context, url string, o Options) (*suiteRun, error) {
 		return nil, err
 	}
 	checks, _, err := conformance.Selection{
-		Protocol: fwpsuite.Protocol(),
-		Checks:   o.Checks, Clauses: o.Clauses, Levels: o.Levels, Quick: !o.Full,
+		Suite:  fwpsuite.Protocol(),
+		Checks: o.Checks, Clauses: o.Clauses, Levels: o.Levels, Quick: !o.Full,
 	}.Apply(all)
 	runServer := run.Server{Target: server, Password: o.Password, Offers: o.offers(id.Protected)}
 	r := &suiteRun{ctx: ctx, options: o, server: runServer, checks: checks}
@@ -215,8 +215,8 @@ func (r *suiteRun) play(t *testing.T) {
 // runner returns what plays some checks.
 func (r *suiteRun) runner(checks []conformance.Check) *run.Runner {
 	return &run.Runner{
-		Protocol: fwpsuite.Protocol(),
-		Servers:  []run.Server{r.server}, Checks: checks, Seed: r.options.Seed,
+		Suite:   fwpsuite.Protocol(),
+		Servers: []run.Server{r.server}, Checks: checks, Seed: r.options.Seed,
 		Timeout: r.options.Timeout, Quick: !r.options.Full, Provide: provide(),
 	}
 }

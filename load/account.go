@@ -16,7 +16,7 @@ type account struct {
 	ledger         *ledger.Ledger
 	jobs           *plan.Jobs
 	isDrained      bool
-	notDrained     string
+	drainFailure   string
 	clients        results.ClientCounts
 	unreturnedJobs []int64 // jobs that the server would not take as done, and that should have come back
 	clockWasSet    bool    // the time of day was set meanwhile
@@ -25,11 +25,11 @@ type account struct {
 // account returns that of the run.
 func (r *run) account() account {
 	a := account{
-		ledger: r.ledger, jobs: r.jobs, isDrained: r.figures.isDrained, notDrained: r.figures.notDrained,
+		ledger: r.ledger, jobs: r.jobs, isDrained: r.figures.isDrained, drainFailure: r.figures.drainFailure,
 		clients: r.status.ClientCounts, clockWasSet: len(r.figures.usage.ClockJumps) > 0,
 	}
 	if a.ledger.Count(false).Sent == 0 {
-		a.isDrained, a.notDrained = true, ""
+		a.isDrained, a.drainFailure = true, ""
 	}
 	return a
 }
@@ -45,7 +45,7 @@ func (a *account) report() results.LoadJobs {
 		Foreign:    c.Foreign, OutOfOrder: c.OutOfOrder,
 		HeldJobs: c.HeldJobs, Waiting: c.Waiting, Missing: c.Missing, InDoubt: min(c.Missing, c.FetchesLost),
 		FetchesLost: c.FetchesLost, ClientCounts: a.clients,
-		IsDrained: a.isDrained, NotDrained: a.notDrained,
+		IsDrained: a.isDrained, DrainFailure: a.drainFailure,
 	}
 	if jobs.IsDrained { // a run that has waited has no doubt about what a fetch may have taken
 		jobs.InDoubt = jobs.Missing - jobs.LostJobs
@@ -117,8 +117,8 @@ func (a *account) jobsWithFlaw(found []ledger.Finding, flaw ledger.Flaw) (jids, 
 			continue
 		}
 		jid := f.JID
-		if f.K >= 0 {
-			jid = string(a.jobs.AppendJID(nil, f.K))
+		if f.Number >= 0 {
+			jid = string(a.jobs.AppendJID(nil, f.Number))
 		}
 		note := f.Description
 		if jid != "" {

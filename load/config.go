@@ -26,10 +26,10 @@ type Config struct {
 	Workload plan.Workload // passes its Check; of a segment: what Workload.Segment returns
 	Seed     uint64        // of all that is random
 	Segment  plan.Segment  // of the load that the run puts on the server; zero: all of it
-	Run      string        // names queues, jobs and workers; see NewRun
+	Run      string        // names queues, jobs and workers; see NewRunName
 
 	Dial     func(context.Context) (net.Conn, error)
-	Protocol wire.Wire // of the server, such as fwpwire.New
+	Protocol wire.Protocol // of the server, such as fwpwire.New
 	// MayBeForwarded says that no more than an address is known of the server: a forwarder may be in between.
 	MayBeForwarded bool
 	// Tap, if set, is [client.Config.Tap]; it is safe for concurrent use.
@@ -46,9 +46,9 @@ type Config struct {
 	// as long, or for 10 s if that is longer or Timeout is 0.
 	Timeout time.Duration
 
-	// End is when emptying queues and closing connections is given up, whatever is left; zero: when a run without an End
-	// gives up.
-	End time.Time
+	// Deadline is when emptying queues and closing connections is given up, whatever is left; zero: when a run without an
+	// Deadline gives up.
+	Deadline time.Time
 
 	// MissingWait is how long the drain goes on for missing jobs once every queue was seen empty, in place of all its
 	// time. Such jobs are called lost only after all of it; 0: all of it.
@@ -61,18 +61,18 @@ type Config struct {
 	// OnOpen, if set, is called with the address of each connection that the epoll engine has opened: see [engine.Config].
 	OnOpen func(netip.AddrPort)
 
-	// DialBack and ResolveBack are the same for workers, where these connect to another port of the server.
-	DialBack    func(context.Context) (net.Conn, error)
-	ResolveBack engine.Resolve
+	// DialBackend and ResolveBackend are the same for workers, where these connect to another port of the server.
+	DialBackend    func(context.Context) (net.Conn, error)
+	ResolveBackend engine.Resolve
 
 	// StartAt is when the load begins, by the clock of this machine, with all connections open and the prefill done: if
 	// they are not, it does not begin. Zero: as soon as they are.
 	StartAt time.Time
 
 	// Watch, if set, is called at the end of every second, one call at a time. A call that takes long delays the next.
-	Watch func(Moment)
+	Watch func(Progress)
 
-	// RecordHistory makes Run record every push, fetch, ack and fail, up to MaxCalls of them (0: HistoryLimit), and
+	// RecordHistory makes Run record every push, fetch, ack and fail, up to MaxCalls of them (0: DefaultMaxCalls), and
 	// examine them: see Result.
 	RecordHistory bool
 	MaxCalls      int64
@@ -122,8 +122,8 @@ func ExtraPercentiles(limits []validity.Threshold, percentiles []results.Percent
 	return results.ExtraPercentiles(metrics...)
 }
 
-// Moment holds the figures of a run at the end of a second.
-type Moment struct {
+// Progress holds the figures of a run at the end of a second.
+type Progress struct {
 	results.Second
 	Run   string
 	Began time.Time // time 0 of the set
@@ -150,8 +150,8 @@ type Result struct {
 	Examination history.Report
 }
 
-// NewRun returns a name for a run that no other has.
-func NewRun() string { return strings.ToLower(rand.Text()[:8]) }
+// NewRunName returns a name for a run that no other has.
+func NewRunName() string { return strings.ToLower(rand.Text()[:8]) }
 
 // Ops returns the kinds of commands of a load, as reports and thresholds name them, in the order of tables.
 func Ops() []string {

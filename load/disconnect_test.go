@@ -37,7 +37,7 @@ func TestAShortStressOfARightServer(t *testing.T) {
 	result := stress().result(t)
 	l, judged := result.Report, result.Examination
 	assert.Empty(t, l.Findings)
-	assert.True(t, l.Jobs.IsDrained, l.Jobs.NotDrained)
+	assert.True(t, l.Jobs.IsDrained, l.Jobs.DrainFailure)
 	assert.True(t, result.History.Drained)
 	assert.EqualValues(t, 300, l.Jobs.Pushed+l.Jobs.Doubtful)
 	assert.Positive(t, l.Jobs.Doubtful)
@@ -46,7 +46,7 @@ func TestAShortStressOfARightServer(t *testing.T) {
 	assert.GreaterOrEqual(t, judged.Jobs, 290)
 	openCalls := 0
 	for _, e := range result.History.Events {
-		if e.Outcome == history.Open {
+		if e.Outcome == history.NoReply {
 			openCalls++
 		}
 	}
@@ -79,6 +79,6 @@ func TestTheDrainEndsAfterRepeatedReports(t *testing.T) {
 	b.server = fakes.Config{RetryDelay: func(int) time.Duration { return second }}
 	l := b.run(t)
 	assert.Positive(t, l.Jobs.Waiting)
-	assert.True(t, l.Jobs.IsDrained, l.Jobs.NotDrained)
+	assert.True(t, l.Jobs.IsDrained, l.Jobs.DrainFailure)
 	assert.Empty(t, l.Findings)
 }

@@ -23,7 +23,7 @@ const settleTime = 5 * time.Second
 type disruptionLog struct {
 	run     *run
 	calls   *history.Client // nil: there is no history
-	track   disrupt.Track
+	track   disrupt.ServedCounts
 	loadEnd time.Duration // when the load had, in time of the engine
 
 	startError interface { // why the target did not start again; nil if it did
@@ -48,8 +48,8 @@ type timedDisruption struct {
 
 func (d *disruptionLog) begin(r *run) {
 	d.run = r
-	if r.recorder != nil && len(r.config.Schedule) > 0 {
-		d.calls = r.recorder.Client(Connections(&r.work), "")
+	if r.historyRecorder != nil && len(r.config.Schedule) > 0 {
+		d.calls = r.historyRecorder.Client(Connections(&r.work), "")
 	}
 }
 
@@ -62,12 +62,12 @@ func (r *run) disrupt(ctx context.Context) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		disrupt.Run(ctx, r.config.Schedule, r.config.Disrupt, &r.disrupted)
+		disrupt.Run(ctx, r.config.Schedule, r.config.Disrupt, &r.disruptionLog)
 	}()
 	return func() {
 		cancel()
 		r.waitUntil(context.Background(), func() bool { return isClosed(done) })
-		r.disrupted.loadEnd = r.now()
+		r.disruptionLog.loadEnd = r.now()
 	}
 }
 
@@ -126,7 +126,7 @@ func (d *disruptionLog) record(disruption *timedDisruption) {
 	case disruption.Action.Stops():
 		op = history.Restart
 	}
-	began := d.run.began.Sub(d.run.recorder.Begin())
+	began := d.run.began.Sub(d.run.historyRecorder.Begin())
 	d.calls.Add(history.Event{
 		Op: op, Outcome: history.OK, Action: disruption.String(), Call: began + disruption.began, Return: began +
 			disruption.ended,
@@ -145,7 +145,7 @@ func (d *disruptionLog) describe() string {
 
 // observeDisruption takes a sample of what was served. A target that is disrupted is neither gone nor has it stalled.
 func (r *run) observeDisruption(now time.Duration) {
-	d := &r.disrupted
+	d := &r.disruptionLog
 	if len(r.config.Schedule) == 0 {
 		return
 	}
@@ -159,7 +159,7 @@ func (r *run) observeDisruption(now time.Duration) {
 // unreturnedJobs returns the jobs that the server would not take as done, and that it has not delivered again although
 // the run has waited for it.
 func (r *run) unreturnedJobs() []int64 {
-	if !r.disrupted.isResolved || *r.work.Retry == 0 { // a reservation that ends may be the last failure
+	if !r.disruptionLog.isResolved || *r.work.Retry == 0 { // a reservation that ends may be the last failure
 		return nil
 	}
 	return slices.Collect(r.ledger.NotReturned())
@@ -167,13 +167,13 @@ func (r *run) unreturnedJobs() []int64 {
 
 // reportDisruptions returns what was done to the target, and how it recovered; nil if nothing was.
 func (r *run) reportDisruptions() *results.LoadDisruptions {
-	d := &r.disrupted
+	d := &r.disruptionLog
 	if len(r.config.Schedule) == 0 {
 		return nil
 	}
 	c := r.ledger.Count(r.figures.isDrained)
 	report := &results.LoadDisruptions{
-		LostByKill: c.LostByKill, LostByRestart: c.LostByRestart, TwiceByStop: c.DuplicatedByStop,
+		LostByKill: c.LostByKill, LostByRestart: c.LostByRestart, DuplicatedByStop: c.DuplicatedByStop,
 		ReturnedByStop: c.ReturnedByStop, PushesInDoubt: c.Doubtful + c.Unanswered, PushesNotCarriedOut: c.InDoubt,
 		ReportsInDoubt: c.ReportsLost, FetchesInDoubt: c.FetchesLost, IsResolved: d.isResolved,
 	}
@@ -187,35 +187,35 @@ func (r *run) reportDisruptions() *results.LoadDisruptions {
 		}
 		row := results.LoadDisruption{
 			Action: string(disruption.Action), Words: disruption.String(), Planned: disruption.YAML(), At: disruption.began,
-			Took:   disruption.ended - disruption.began,
-			Served: -1, Back: -1,
+			Took:        disruption.ended - disruption.began,
+			FirstServed: -1, RateBack: -1,
 		}
 		if disruption.err != nil {
 			row.Failure = text.OfError(disruption.err)
 		} else {
 			span := disrupt.Span{PreviousEnd: since, Begin: disruption.began, End: disruption.ended, NextBegin: until}
-			row.Served, row.Back = d.track.Recovery(span)
-			row.Oldest = r.oldest(disruption.began, until)
+			row.FirstServed, row.RateBack = d.track.Recovery(span)
+			row.LongestDelivery = r.longestDelivery(disruption.began, until)
 			since = disruption.ended
 		}
 		report.List = append(report.List, row)
 	}
 	r.countLostByStop(report)
 	r.addSkippedDisruptions(report)
-	report.Oldest = r.oldest(0, math.MaxInt64)
+	report.LongestDelivery = r.longestDelivery(0, math.MaxInt64)
 	if d.startError != nil {
-		report.StartFailure, report.OnData = d.startError.Error(), d.startError.OnData()
+		report.StartFailure, report.StartsEmpty = d.startError.Error(), d.startError.OnData()
 	}
 	return report
 }
 
 // addSkippedDisruptions adds the disruptions of the plan that did not happen. It is called with the lock held.
 func (r *run) addSkippedDisruptions(report *results.LoadDisruptions) {
-	d := &r.disrupted
+	d := &r.disruptionLog
 	for _, planned := range r.config.Schedule[min(len(d.disruptions), len(r.config.Schedule)):] {
 		report.List = append(report.List, results.LoadDisruption{
 			Action: string(planned.Action), Words: planned.String(), Planned: planned.YAML(),
-			At: r.loadFrom + planned.At, Served: -1, Back: -1,
+			At: r.loadFrom + planned.At, FirstServed: -1, RateBack: -1,
 			Failure: "it did not happen: the load ended before",
 		})
 	}
@@ -233,14 +233,14 @@ func (r *run) countLostByStop(report *results.LoadDisruptions) {
 		})
 		if ok && i >= 0 {
 			report.List[i].LostJobs++
-			report.List[i].Window = max(report.List[i].Window, report.List[i].At-at)
+			report.List[i].LossWindow = max(report.List[i].LossWindow, report.List[i].At-at)
 		}
 	}
 }
 
-// oldest returns the longest time from the intended start of a push until its job was delivered for the first time, of
-// the jobs that were delivered between two times.
-func (r *run) oldest(from, until time.Duration) (oldest time.Duration) {
+// longestDelivery returns the longest time from the intended start of a push until its job was delivered for the first
+// time, of the jobs that were delivered between two times.
+func (r *run) longestDelivery(from, until time.Duration) (oldest time.Duration) {
 	for i := range r.figures.series {
 		s := &r.figures.series[i]
 		if s.At+s.Length <= from || s.At >= until {

@@ -97,7 +97,7 @@ func TestABadNetworkIsNotBlamedOnTheServer(t *testing.T) {
 			assert.Empty(t, l.Findings)
 			assert.True(t, l.Disruptions.IsResolved)
 			assert.Zero(t, l.Jobs.LostJobs+l.Jobs.Duplicated)
-			assert.GreaterOrEqual(t, l.Disruptions.List[0].Served, time.Duration(0))
+			assert.GreaterOrEqual(t, l.Disruptions.List[0].FirstServed, time.Duration(0))
 		})
 	}
 }

@@ -166,10 +166,10 @@ func TestStoresThatOutliveStopsLoseNothing(t *testing.T) {
 				assert.Equal(t, string(action), row.Action)
 				assert.InDelta(t, 5*(i+1), row.At.Seconds(), 1)
 				assert.Equal(t, 500*ms, row.Took)
-				assert.GreaterOrEqual(t, row.Served, time.Duration(0))
-				assert.Less(t, row.Served, 2*second)
-				assert.GreaterOrEqual(t, row.Back, time.Duration(0))
-				assert.Greater(t, row.Oldest, 400*ms, "it waited for the server")
+				assert.GreaterOrEqual(t, row.FirstServed, time.Duration(0))
+				assert.Less(t, row.FirstServed, 2*second)
+				assert.GreaterOrEqual(t, row.RateBack, time.Duration(0))
+				assert.Greater(t, row.LongestDelivery, 400*ms, "it waited for the server")
 			}
 		})
 	}
@@ -190,7 +190,7 @@ func TestBugsThatStopsBringOut(t *testing.T) {
 		"kill, returns acked": {target.Kill, requeueAcked, reports.ExitWell, "",
 			func(d *results.LoadDisruptions) int64 { return d.ReturnedByStop }},
 		"kill, frees held": {target.Kill, requeueReserved, reports.ExitWell, "",
-			func(d *results.LoadDisruptions) int64 { return d.TwiceByStop }},
+			func(d *results.LoadDisruptions) int64 { return d.DuplicatedByStop }},
 		"restart, forgets": {target.Restart, loseJobs, reports.ExitWell, results.FindingLostByRestart,
 			func(d *results.LoadDisruptions) int64 { return d.LostByRestart }},
 		"restart, returns acked": {target.Restart, requeueAcked, reports.ExitWell, "",
@@ -210,7 +210,7 @@ func TestBugsThatStopsBringOut(t *testing.T) {
 			if test.counts != nil {
 				assert.Positive(t, test.counts(l.Disruptions))
 			} else {
-				assert.Zero(t, l.Disruptions.LostByKill+l.Disruptions.LostByRestart+l.Disruptions.TwiceByStop+
+				assert.Zero(t, l.Disruptions.LostByKill+l.Disruptions.LostByRestart+l.Disruptions.DuplicatedByStop+
 					l.Disruptions.ReturnedByStop, "no stop excuses it")
 			}
 			if test.finds == "" {
@@ -250,7 +250,7 @@ func TestServersThatDoNotComeBack(t *testing.T) {
 	}}.run(t).Report
 	code, _ := l.Outcome(reports.ExitOptions{}).Values()
 	assert.Equal(t, reports.ExitUnreachable, code)
-	assert.NotEmpty(t, l.LossReason)
+	assert.NotEmpty(t, l.GoneReason)
 	assert.Equal(t, "it ended (exit status 1)", l.Disruptions.List[0].Failure)
 }
 

@@ -14,7 +14,7 @@ import (
 // Jobs are counted again after a reply only, and as soon as none is held any more.
 func TestADoubtLastsUntilAReply(t *testing.T) {
 	t.Parallel()
-	r := &run{ledger: ledger.New(), disrupted: disruptionLog{disruptions: make([]timedDisruption, 1)}}
+	r := &run{ledger: ledger.New(), disruptionLog: disruptionLog{disruptions: make([]timedDisruption, 1)}}
 	assert.False(t, r.hasJobsInDoubt())
 	r.ledger.BookSent(1, 0)
 	r.ledger.BookPush(1)
@@ -58,20 +58,20 @@ func TestWhatIsMissing(t *testing.T) {
 func TestWhetherMissingJobsAreLost(t *testing.T) {
 	t.Parallel()
 	const reason = "not delivered within 1m of their time"
-	nothing := wire.Stock{IsComplete: true}
-	oneJob, deadJob := wire.Stock{IsComplete: true, Alive: 1}, wire.Stock{IsComplete: true, Dead: 1}
+	nothing := wire.ServerJobs{IsComplete: true}
+	oneJob, deadJob := wire.ServerJobs{IsComplete: true, Alive: 1}, wire.ServerJobs{IsComplete: true, Dead: 1}
 	later := plan.Range{Min: time.Second, Max: time.Second}
 	for name, test := range map[string]struct {
 		delay         plan.Range
 		isEarly       bool
-		before, after wire.Stock
+		before, after wire.ServerJobs
 		hasLostFetch  bool
 		want          string
 	}{
 		"due at once": {},
-		"due at once, and the server has them": {after: wire.Stock{Queues: map[string]int64{"fwpbench-r-0": 1}},
+		"due at once, and the server has them": {after: wire.ServerJobs{Queues: map[string]int64{"fwpbench-r-0": 1}},
 			want: "not delivered within 1m, although the server has 1 job in their queues"},
-		"due at once, and others have jobs": {after: wire.Stock{Queues: map[string]int64{"other": 1}, Alive: 1}},
+		"due at once, and others have jobs": {after: wire.ServerJobs{Queues: map[string]int64{"other": 1}, Alive: 1}},
 		"after a short drain": {isEarly: true, before: nothing, after: nothing,
 			want: "not delivered within 10s after the queues were empty"},
 		"with a time":                   {delay: later, want: reason},
@@ -79,7 +79,7 @@ func TestWhetherMissingJobsAreLost(t *testing.T) {
 		"the server had something":      {delay: later, before: oneJob, after: nothing, want: reason},
 		"the server has something":      {delay: later, before: nothing, after: oneJob, want: reason},
 		"some have died":                {delay: later, before: nothing, after: deadJob, want: reason},
-		"some that were dead are gone":  {delay: later, before: nothing, after: wire.Stock{IsComplete: true, Dead: -1}},
+		"some that were dead are gone":  {delay: later, before: nothing, after: wire.ServerJobs{IsComplete: true, Dead: -1}},
 		"the server tells queues only":  {delay: later, before: nothing, want: reason},
 		"it may have gone with a FETCH": {delay: later, hasLostFetch: true},
 	} {

@@ -37,7 +37,7 @@ func (r *run) drain() {
 	r.enter("drain")
 	r.awaitReplies()
 	limit := r.now() + time.Duration(r.work.Drain) + r.work.Delay.Max
-	mayWait := func() bool { return r.now() < limit && r.isDraining() }
+	mayWait := func() bool { return r.now() < limit && r.canDrain() }
 	ctx := context.Background()
 	r.resetWatchdog()
 	r.waitUntil(ctx, func() bool { return !r.status.IsPushing || !mayWait() })
@@ -50,12 +50,12 @@ func (r *run) drain() {
 		r.note("empty after " + reports.Time(r.now()-from))
 		return
 	}
-	r.figures.notDrained = cmp.Or(reason, r.drainFailure())
-	r.note(r.figures.notDrained)
+	r.figures.drainFailure = cmp.Or(reason, r.drainFailure())
+	r.note(r.figures.drainFailure)
 }
 
-// isDraining reports whether nothing but time ends the drain.
-func (r *run) isDraining() bool {
+// canDrain reports whether nothing but time ends the drain.
+func (r *run) canDrain() bool {
 	return !r.isOvertime(interruptedDrain) && !r.isGone() && !r.watchdog.hasStalled()
 }
 
@@ -67,9 +67,10 @@ func (r *run) awaitReplies() {
 	})
 }
 
-// isOvertime reports whether the run was interrupted that long ago, or its End has passed before this is asked again.
+// isOvertime reports whether the run was interrupted that long ago, or its Deadline has passed before this is asked
+// again.
 func (r *run) isOvertime(after time.Duration) bool {
-	if end := r.config.End; !end.IsZero() && time.Now().Add(lookEvery).After(end) {
+	if end := r.config.Deadline; !end.IsZero() && time.Now().Add(lookEvery).After(end) {
 		return true
 	}
 	at := time.Duration(r.interrupted.Load())
@@ -84,7 +85,7 @@ func (r *run) isDrained() bool {
 	if s.IsPushing || s.HeldJobs > 0 {
 		return false
 	}
-	if s.Waits && r.isSettled() {
+	if s.AllFindNothing && r.isSettled() {
 		return true
 	}
 	if !s.IsDrained && (s.ReadyConns >= s.Target || s.DrainedWorkers == 0 || r.ledger.Count(false).Missing > 0) {
@@ -131,16 +132,16 @@ func (r *run) leave() {
 		return r.status.OpenConns == 0 || r.now() > limit || r.isOvertime(interruptedDrain+interruptedStop) || r.isGone()
 	})
 	if r.isGone() {
-		r.figures.lossReason = r.lossReason()
+		r.figures.goneReason = r.goneReason()
 	}
 	r.eachShard((*client.Shard).Abandon)
 	r.engine.Do(0, r.shards[0].EndFlows)
 	r.tick(r.now())
 }
 
-func (r *run) lossReason() string {
+func (r *run) goneReason() string {
 	reason := "all of its connections ended without an error, and no new one could be opened"
-	if err := r.disrupted.startFailure(); err != nil {
+	if err := r.disruptionLog.startFailure(); err != nil {
 		return text.OfError(err)
 	}
 	if r.status.LastError != nil {
@@ -175,5 +176,5 @@ func (r *run) refusesAll(ctx context.Context) bool {
 	if err == nil {
 		_ = nc.Close()
 	}
-	return forward.Refused(err)
+	return forward.IsConnRefused(err)
 }

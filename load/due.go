@@ -39,8 +39,8 @@ func (r *run) fetchesWhilePushing() bool {
 	return r.work.Consumers > 0 && (r.work.Producers > 0 || r.work.Churn)
 }
 
-// countDue counts the jobs that are due, if it is time to.
-func (r *run) countDue(now time.Duration, isForced bool) {
+// sampleDueJobs counts the jobs that are due, if it is time to.
+func (r *run) sampleDueJobs(now time.Duration, isForced bool) {
 	d, interval := &r.figures.dueJobs, countInterval
 	if d.visits > slowCountJobs {
 		interval = slowCountInterval
@@ -48,11 +48,11 @@ func (r *run) countDue(now time.Duration, isForced bool) {
 	if n := len(d.times); !r.fetchesWhilePushing() || !isForced && n > 0 && now < d.times[n-1]+interval {
 		return
 	}
-	d.times, d.jobs, d.reservedTotal = append(d.times, now), append(d.jobs, r.jobsDue(now)),
+	d.times, d.jobs, d.reservedTotal = append(d.times, now), append(d.jobs, r.countDueJobs(now)),
 		d.reservedTotal+int64(r.status.HeldJobs)
 }
 
-func (r *run) jobsDue(now time.Duration) (n int64) {
+func (r *run) countDueJobs(now time.Duration) (n int64) {
 	if r.work.Delay.Max == 0 {
 		return r.ledger.Count(false).Missing
 	}

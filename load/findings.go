@@ -41,24 +41,24 @@ func kindOf(b *wire.BreachError) (kind results.FindingKind, words string) {
 	return results.FindingGrammar, "bytes that are not well-formed"
 }
 
-// HistoryLimit is how many calls a run records, unless Config.MaxCalls is another limit. They take about 300 bytes
+// DefaultMaxCalls is how many calls a run records, unless Config.MaxCalls is another limit. They take about 300 bytes
 // each, and 700 while they are examined.
-const HistoryLimit = 2_000_000
+const DefaultMaxCalls = 2_000_000
 
 // examineHistory examines the recorded calls, after all connections have ended and before the engine is closed.
 func (r *run) examineHistory() {
-	if r.recorder == nil {
+	if r.historyRecorder == nil {
 		return
 	}
-	h := r.recorder.History()
+	h := r.historyRecorder.History()
 	r.eachShard(func(c *client.Shard) { c.Complete(h) })
 	h.Drained = r.figures.isDrained
 	h.Limits.MaxLead = time.Second + r.ledger.Clock().Offset().Abs() // the clocks of two machines
 	result := history.Examine(h)
 	r.figures.history, r.figures.examination = h, result
 	note := fmt.Sprintf("%d calls recorded; %d of %d jobs settled", len(h.Events), result.Settled, result.Jobs)
-	if h.Cut > 0 {
-		note += fmt.Sprintf("; the record ends at its limit, %v after the start", h.Cut.Round(time.Millisecond))
+	if h.CutAt > 0 {
+		note += fmt.Sprintf("; the record ends at its limit, %v after the start", h.CutAt.Round(time.Millisecond))
 	}
 	r.note(note)
 }

@@ -91,7 +91,7 @@ func (i impostor) runAgainst(t *testing.T, w plan.Workload) *results.Load {
 	return i.runLoad(t, w, fwpwire.New(""))
 }
 
-func (i impostor) runLoad(t *testing.T, w plan.Workload, spoken wire.Wire) (report *results.Load) {
+func (i impostor) runLoad(t *testing.T, w plan.Workload, spoken wire.Protocol) (report *results.Load) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		place := memnet.NewPlace()
@@ -282,7 +282,7 @@ func TestTheDrainIsGivenUp(t *testing.T) {
 		i.fetch = rest
 		l := i.runAgainst(t, loads(t)["rate"])
 		assert.Equal(t, int64(300), l.Jobs.Pushed)
-		assert.Equal(t, reason, l.Jobs.NotDrained)
+		assert.Equal(t, reason, l.Jobs.DrainFailure)
 		assert.Less(t, l.Took, 35*second)
 		assert.Contains(t, phases(l), "drain")
 	}

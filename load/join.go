@@ -48,8 +48,8 @@ func Join(parts []Part, thresholds ...validity.Threshold) (*results.Load, error)
 	l.Version, l.Seed, l.Target, l.Plan = first.Version, first.Seed, first.Target, joinedPlan(counted)
 	l.Rate.Achieved = reports.PerSecond(l.Rate.Done, l.Measured)
 	l.Jobs.InDoubt = min(l.Jobs.Missing, l.Jobs.InDoubt)
-	l.Jobs.Unknown = unknown(parts)
-	l.Jobs.IsDrained = l.Jobs.IsDrained && l.Jobs.Unknown == ""
+	l.Jobs.UncountedParts = uncountedParts(parts)
+	l.Jobs.IsDrained = l.Jobs.IsDrained && l.Jobs.UncountedParts == ""
 	l.Interrupted = false // it is the part that was
 	if !slices.ContainsFunc(counted, func(p Part) bool { return p.Report.Unreachable == "" }) {
 		l.Unreachable = first.Unreachable
@@ -92,7 +92,7 @@ func addReport(l *results.Load, part *Part, isFirst bool) {
 	results.Join(&l.Health, &report.Health)
 	results.Join(&l.Rate, &report.Rate)
 	for _, text := range []struct{ to, from *string }{
-		{&l.Internal, &report.Internal}, {&l.LossReason, &report.LossReason}, {&l.GivenUp, &report.GivenUp},
+		{&l.Internal, &report.Internal}, {&l.GoneReason, &report.GoneReason}, {&l.GivenUp, &report.GivenUp},
 		{&l.Usage, &report.Usage},
 		{&l.AbortReason, &report.AbortReason},
 	} {
@@ -170,8 +170,8 @@ func addJobs(l *results.Load, part *Part, isFirst bool) {
 	results.Join(sum, jobs)
 	isEmpty := jobs.Pushed+jobs.Doubtful == 0 // nothing is left on the server
 	sum.IsDrained = (jobs.IsDrained || isEmpty) && (sum.IsDrained || isFirst)
-	if sum.NotDrained == "" && jobs.NotDrained != "" {
-		sum.NotDrained = part.row.Title() + ": " + jobs.NotDrained
+	if sum.DrainFailure == "" && jobs.DrainFailure != "" {
+		sum.DrainFailure = part.row.Title() + ": " + jobs.DrainFailure
 	}
 }
 

@@ -286,7 +286,7 @@ func TestPartsThatAreNotTheLoad(t *testing.T) {
 			l, err := load.Join(test.change(partsOf(t, 4)))
 			require.NoError(t, err)
 			assert.Equal(t, test.pushed, l.Jobs.Pushed)
-			assert.Equal(t, test.unknown, l.Jobs.Unknown)
+			assert.Equal(t, test.unknown, l.Jobs.UncountedParts)
 			code, words := l.Outcome(reports.ExitOptions{}).Values()
 			output := strings.Join(strings.Fields(string(page.Text(l.Page(reports.PageOptions{}), page.TextOptions{}))), " ")
 			if test.want == "" {
@@ -323,13 +323,13 @@ func TestTheWorstPartDecides(t *testing.T) {
 	})
 	assert.Equal(t, reports.ExitInconclusive, code(lateLoad))
 	assert.Equal(t, "part b: push was sent late", lateLoad.Validity.Reasons[0].Description)
-	goneLoad := join(func(l *results.Load) { l.LossReason = "reset" })
+	goneLoad := join(func(l *results.Load) { l.GoneReason = "reset" })
 	assert.Equal(t, reports.ExitUnreachable, code(goneLoad))
-	assert.Equal(t, "part b: reset", goneLoad.LossReason)
-	undrainedLoad := join(func(l *results.Load) { l.Jobs.IsDrained, l.Jobs.NotDrained = false, "too slow" })
+	assert.Equal(t, "part b: reset", goneLoad.GoneReason)
+	undrainedLoad := join(func(l *results.Load) { l.Jobs.IsDrained, l.Jobs.DrainFailure = false, "too slow" })
 	assert.Equal(t, reports.ExitInconclusive, code(undrainedLoad))
 	assert.False(t, undrainedLoad.Jobs.IsDrained)
-	assert.Equal(t, "part b: too slow", undrainedLoad.Jobs.NotDrained)
+	assert.Equal(t, "part b: too slow", undrainedLoad.Jobs.DrainFailure)
 	found := join(func(l *results.Load) {
 		l.Findings = []results.LoadFinding{results.NewLoadFinding(results.FindingLost, 2, []string{"x", "y"})}
 	})
@@ -408,5 +408,5 @@ func TestTheWaitForTheStartEnds(t *testing.T) {
 		time.Sleep(3 * second)
 		server.Close()
 	}}.run(t)
-	assert.NotEmpty(t, l.LossReason)
+	assert.NotEmpty(t, l.GoneReason)
 }

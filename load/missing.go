@@ -19,8 +19,9 @@ const (
 	lastLook = 10 * time.Second
 )
 
-// absence is how many jobs were missing or in doubt when they were last counted, and how many replies had come by then.
-type absence struct{ jobs, replies int64 }
+// doubtCount is how many jobs were missing or in doubt when they were last counted, and how many replies had come by
+// then.
+type doubtCount struct{ jobs, replies int64 }
 
 // awaitMissing goes on with a drain that has found the queues empty while jobs may still come: for the rest of its
 // time, for Config.MissingWait, or, in a disrupted run, until the reservations of the jobs in doubt have ended. It
@@ -29,7 +30,7 @@ func (r *run) awaitMissing(limit time.Duration) (reason string) {
 	if !r.isDrained() {
 		return ""
 	}
-	d, until := &r.disrupted, limit
+	d, until := &r.disruptionLog, limit
 	switch {
 	case len(d.disruptions) > 0:
 		until = min(limit, r.now()+time.Duration(r.work.ReserveFor)+returnPatience)
@@ -38,7 +39,7 @@ func (r *run) awaitMissing(limit time.Duration) (reason string) {
 	}
 	ctx := context.Background()
 	r.waitUntil(ctx, func() bool {
-		return r.isDrained() && !r.hasJobsInDoubt() || r.now() >= until || !r.isDraining()
+		return r.isDrained() && !r.hasJobsInDoubt() || r.now() >= until || !r.canDrain()
 	})
 	switch {
 	case !r.hasJobsInDoubt():
@@ -47,9 +48,9 @@ func (r *run) awaitMissing(limit time.Duration) (reason string) {
 	case r.now() < until:
 		return r.drainFailure()
 	}
-	before, from := r.stock(), r.now()
+	before, from := r.serverJobs(), r.now()
 	r.eachShard(func(c *client.Shard) { c.Drain(from) }) // the queues have to be empty now, too
-	r.waitUntil(ctx, func() bool { return r.isDrained() || r.now() >= from+lastLook || !r.isDraining() })
+	r.waitUntil(ctx, func() bool { return r.isDrained() || r.now() >= from+lastLook || !r.canDrain() })
 	if !r.isDrained() {
 		return r.drainFailure()
 	}
@@ -57,13 +58,13 @@ func (r *run) awaitMissing(limit time.Duration) (reason string) {
 	if d.isResolved = isEarly && len(d.disruptions) > 0; d.isResolved {
 		r.ledger.EndReservations()
 	}
-	return r.doubtReason(isEarly && !d.isResolved, before, r.stock())
+	return r.doubtReason(isEarly && !d.isResolved, before, r.serverJobs())
 }
 
 // doubtReason returns why jobs that no worker has got by the end of the drain are not known to be lost, empty if they
 // are or none is. A job that was due at once is lost after the whole drain. One with a time may still wait for it, so
 // it is lost only if the server says, before and after its queues were found empty, that it has no job.
-func (r *run) doubtReason(isEarly bool, before, after wire.Stock) string {
+func (r *run) doubtReason(isEarly bool, before, after wire.ServerJobs) string {
 	c := r.ledger.Count(true)
 	if c.LostJobs+c.LostByRestart+c.LostByKill == 0 {
 		return ""
@@ -89,16 +90,16 @@ func (r *run) doubtReason(isEarly bool, before, after wire.Stock) string {
 }
 
 // hasNoJobs reports whether a server says that it has no job of the run.
-func hasNoJobs(s wire.Stock) bool { return s.IsComplete && s.Alive == 0 && s.Dead <= 0 }
+func hasNoJobs(s wire.ServerJobs) bool { return s.IsComplete && s.Alive == 0 && s.Dead <= 0 }
 
-// stock asks the server how many jobs it has, on a connection of its own. Dead are those that were not dead before the
-// run. It blocks until there is a reply or none is to be expected.
-func (r *run) stock() (stock wire.Stock) {
-	sizer := r.shards[0].Sizer()
+// serverJobs asks the server how many jobs it has, on a connection of its own. Dead are those that were not dead before
+// the run. It blocks until there is a reply or none is to be expected.
+func (r *run) serverJobs() (stock wire.ServerJobs) {
+	sizer := r.shards[0].InfoParser()
 	if sizer == nil {
 		return stock
 	}
-	before := sizer.Stock(r.introduction.Info)
+	before := sizer.ParseInfo(r.introduction.Info)
 	replies := make(chan wire.Introduction, 1)
 	go func() {
 		in, _ := r.config.Protocol.Introduce(context.Background(), r.config.Dial) // without a reply it is not known
@@ -107,7 +108,7 @@ func (r *run) stock() (stock wire.Stock) {
 	r.waitUntil(context.Background(), func() bool {
 		select {
 		case in := <-replies:
-			stock = sizer.Stock(in.Info)
+			stock = sizer.ParseInfo(in.Info)
 			stock.IsComplete, stock.Dead = stock.IsComplete && before.IsComplete, stock.Dead-before.Dead
 			return true
 		default:
@@ -121,7 +122,7 @@ func (r *run) stock() (stock wire.Stock) {
 // out of doubt, so there is no need to count before the next one: a wait may take minutes, and a count goes through all
 // jobs.
 func (r *run) hasJobsInDoubt() bool {
-	a, replies := &r.absence, r.status.ServedCommands+r.status.Errors
+	a, replies := &r.doubtCount, r.status.ServedCommands+r.status.Errors
 	switch {
 	case r.status.HeldJobs > 0:
 		return true
@@ -130,7 +131,7 @@ func (r *run) hasJobsInDoubt() bool {
 	}
 	c := r.ledger.Count(false)
 	a.jobs, a.replies = c.Missing, replies
-	if len(r.disrupted.disruptions) > 0 {
+	if len(r.disruptionLog.disruptions) > 0 {
 		a.jobs += c.HeldJobs + c.Waiting + c.InDoubt // held are those of which a report was refused
 	}
 	return a.jobs > 0

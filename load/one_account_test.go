@@ -60,7 +60,7 @@ func randomLoad(t *testing.T, random *rand.Rand) *results.Load {
 		a := account{ledger: ledger.New(), jobs: w.Jobs("x", 1), isDrained: drained}
 		bookJobs(a.ledger, random, 100)
 		if !drained {
-			a.notDrained = "the time was up"
+			a.drainFailure = "the time was up"
 		}
 		l := &results.Load{
 			LoadFrom: time.Unix(1, 0), Run: "x", Rate: results.LoadRate{Op: "push", Done: 1},

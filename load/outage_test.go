@@ -36,13 +36,13 @@ func TestTheGeneratorsPausesAreNotTheServers(t *testing.T) {
 			continue
 		}
 		d := &l.Disruptions.List[0]
-		assert.Less(t, d.Served, 200*ms, name)
-		assert.Less(t, d.Back, 500*ms, name)
-		assert.GreaterOrEqual(t, d.Back, 0*ms, name)
+		assert.Less(t, d.FirstServed, 200*ms, name)
+		assert.Less(t, d.RateBack, 500*ms, name)
+		assert.GreaterOrEqual(t, d.RateBack, 0*ms, name)
 		response := pushes(t, l).Response
 		assert.GreaterOrEqual(t, response.Max, away-200*ms, name)
 		assert.LessOrEqual(t, response.Max, away+200*ms, name)
-		assert.LessOrEqual(t, l.Disruptions.Oldest, away+500*ms, name)
+		assert.LessOrEqual(t, l.Disruptions.LongestDelivery, away+500*ms, name)
 	}
 }
 

@@ -159,7 +159,7 @@ func TestDisconnectsKeepTheAccountExact(t *testing.T) {
 			result := bench{load: w}.runRecorded(t)
 			l, judged := result.Report, result.Examination
 			assert.Empty(t, l.Findings)
-			assert.True(t, l.Jobs.IsDrained, l.Jobs.NotDrained)
+			assert.True(t, l.Jobs.IsDrained, l.Jobs.DrainFailure)
 			assert.Zero(t, l.Jobs.Refused+l.Jobs.HeldJobs)
 			assert.Greater(t, l.Jobs.Pushed, 5*int64(rate))
 			assert.Equal(t, name != "idle, only", l.Jobs.Doubtful > int64(rate)/20)
@@ -190,7 +190,7 @@ func TestDisconnectsWhileFetching(t *testing.T) {
 	result := bench{load: w, server: fakes.Config{MinReserve: time.Minute}}.runRecorded(t)
 	openCalls := map[history.Op]int{}
 	for _, e := range result.History.Events {
-		if e.Outcome == history.Open {
+		if e.Outcome == history.NoReply {
 			openCalls[e.Op]++
 		}
 	}
@@ -222,7 +222,7 @@ func TestTheHistoryOfAServerThatIsKilled(t *testing.T) {
 	assert.Equal(t, int64(1000), l.Jobs.Pushed+l.Jobs.Doubtful+l.Rate.Unserved)
 	var openCalls int64
 	for _, e := range result.History.Events {
-		if e.Op == history.Push && e.Outcome == history.Open {
+		if e.Op == history.Push && e.Outcome == history.NoReply {
 			openCalls++
 		}
 	}

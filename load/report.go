@@ -30,10 +30,10 @@ func (r *run) report() *results.Load {
 	l := &results.Load{
 		Head: r.head(),
 		Run:  r.config.Run, Target: r.config.Target, Machine: validity.ThisMachine(), Plan: r.loadPlan(),
-		LossReason: f.lossReason, StartFailure: f.startFailure, GivenUp: f.givenUp, LoadFrom: f.loadFrom,
+		GoneReason: f.goneReason, StartFailure: f.startFailure, GivenUp: f.givenUp, LoadFrom: f.loadFrom,
 	}
 	if f.history != nil {
-		l.HistoryCut = f.history.Cut
+		l.HistoryCut = f.history.CutAt
 	}
 	l.Interrupted, l.Target.HI, l.Target.Info = f.wasInterrupted, r.introduction.Greeting, r.introduction.Info
 	if r.engine == nil { // no load was put on the server
@@ -55,7 +55,7 @@ func (r *run) report() *results.Load {
 	a := r.account()
 	l.Connections = results.Connections{
 		Planned: f.plannedConnections, Opened: f.openedConnections, Refusal: text.OfError(f.refusal),
-		Losses: r.status.Losses, Disconnects: r.status.Disconnects, LostReason: text.OfError(r.status.FirstLoss),
+		Losses: r.status.Losses, Disconnects: r.status.Disconnects, FirstLoss: text.OfError(r.status.FirstLoss),
 	}
 	l.Rate, l.Jobs, l.Queues = r.reportRate(), a.report(), r.reportQueues()
 	l.JobsDue = r.reportDue(&l.Rate)
@@ -156,22 +156,22 @@ func latencyOf(times measure.Times) results.Latency {
 		Curve: curve(times),
 	}
 	low, high := times.Min()
-	bound(&l, "min", low, high)
+	setFigure(&l, "min", low, high)
 	if l.Unserved+l.Unanswered > 0 {
-		bound(&l, "mean", l.Mean, measure.Forever)
+		setFigure(&l, "mean", l.Mean, measure.Forever)
 	}
 	for _, p := range results.Percentiles() {
 		percentile(&l, times, p)
 	}
 	low, high = times.Percentile(100)
-	bound(&l, "max", low, high)
+	setFigure(&l, "max", low, high)
 	return l
 }
 
 // percentile sets a percentile of times.
 func percentile(l *results.Latency, times measure.Times, p results.Percentile) {
 	low, high := times.Percentile(float64(p))
-	bound(l, p.String(), low, high)
+	setFigure(l, p.String(), low, high)
 }
 
 // AddPercentiles adds percentiles that not every report has, from the histograms of the run.
@@ -204,8 +204,8 @@ func AddPercentiles(l *results.Load, percentiles ...results.Percentile) error {
 	return nil
 }
 
-// bound sets a figure, and what it would be had what had no reply waited for ever, if that is something else.
-func bound(l *results.Latency, name string, low, high time.Duration) {
+// setFigure sets a figure, and what it would be had what had no reply waited for ever, if that is something else.
+func setFigure(l *results.Latency, name string, low, high time.Duration) {
 	l.Set(name, low)
 	if isInexact(low, high) {
 		l.AtLeast = append(l.AtLeast, name)

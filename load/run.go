@@ -71,7 +71,7 @@ func (r *run) startEngine() (err error) {
 		Loops: r.config.Loops, Dial: r.config.Dial, CoarseTimers: r.config.CoarseTimers,
 		KeepProcessors: r.config.KeepProcessors,
 		Resolve:        r.config.Resolve, SpreadSources: r.work.Churn,
-		DialBack: r.config.DialBack, ResolveBack: r.config.ResolveBack, OnOpen: r.config.OnOpen,
+		DialBackend: r.config.DialBackend, ResolveBackend: r.config.ResolveBackend, OnOpen: r.config.OnOpen,
 	}
 	if config.Resolve == nil {
 		r.engine = engine.NewPortable(config)
@@ -89,16 +89,16 @@ type run struct {
 	startTime    time.Time
 	introduction wire.Introduction
 
-	engine    engine.Engine // nil until the introduction has succeeded
-	began     time.Time     // of the engine
-	shards    []*client.Shard
-	recorders []*measure.Recorder
-	recorder  *history.Recorder // nil: none
-	ledger    *ledger.Ledger
-	shared    *client.CommonState
-	jobs      *plan.Jobs
-	sampler   *validity.Sampler
-	disrupted disruptionLog
+	engine          engine.Engine // nil until the introduction has succeeded
+	began           time.Time     // of the engine
+	shards          []*client.Shard
+	recorders       []*measure.Recorder
+	historyRecorder *history.Recorder // nil: none
+	ledger          *ledger.Ledger
+	shared          *client.SharedState
+	jobs            *plan.Jobs
+	sampler         *validity.Sampler
+	disruptionLog   disruptionLog
 
 	status     client.Status // of all shards together
 	watchdog   watchdog
@@ -113,7 +113,7 @@ type run struct {
 	lostBefore int64          // connections
 	mostReady  int            // at a time
 	lastGrowth time.Duration  // when there were more than ever before
-	absence    absence
+	doubtCount doubtCount
 
 	refusedSince time.Duration // that nothing but refusals has come for the arrivals of the load; 0: it is not so
 	nextTick     time.Duration // the end of the current second
@@ -142,16 +142,16 @@ type figures struct {
 	serverCPU                             time.Duration   // when the window began, then within it; 0: not known
 	busyTimes                             []time.Duration // of each loop when the window began, then within it
 	// how long what was received has waited for all loops, in the same way
-	waitTime    time.Duration
-	replies     int64
-	isDrained   bool
-	notDrained  string
-	history     *history.History
-	examination history.Report
+	waitTime     time.Duration
+	replies      int64
+	isDrained    bool
+	drainFailure string
+	history      *history.History
+	examination  history.Report
 
 	wasInterrupted bool
 	unreachable    error
-	lossReason     string
+	goneReason     string
 	loadFrom       time.Time // when the load began; zero if it did not
 	startFailure   string    // why the load did not begin, although its connections were open
 	givenUp        string    // why a phase ended before its jobs were pushed
@@ -176,11 +176,11 @@ func (r *run) start() error {
 	r.ledger = ledger.New()
 	r.jobs = r.config.Workload.Jobs(r.config.Run, r.config.Seed)
 	loops := r.engine.Loops()
-	r.shared = new(client.CommonState)
+	r.shared = new(client.SharedState)
 	if r.config.RecordHistory {
-		r.recorder = history.NewRecorder()
+		r.historyRecorder = history.NewRecorder()
 	}
-	r.disrupted.begin(r)
+	r.disruptionLog.begin(r)
 	for i, loop := range loops {
 		recorder := measure.NewRecorder(measure.Ops()...)
 		r.recorders = append(r.recorders, recorder)
@@ -192,7 +192,7 @@ func (r *run) start() error {
 			ConnectRate: r.config.Pace / float64(len(loops)), Patience: r.config.Timeout,
 		}
 		config.Plan, config.Disrupted = r.plan, len(r.config.Schedule) > 0
-		config.History, config.HistoryLimit = r.recorder, cmp.Or(r.config.MaxCalls, HistoryLimit)/int64(len(loops))
+		config.History, config.MaxCalls = r.historyRecorder, cmp.Or(r.config.MaxCalls, DefaultMaxCalls)/int64(len(loops))
 		r.shards = append(r.shards, client.NewShard(config))
 	}
 	r.figures.busyTimes = make([]time.Duration, len(loops))
@@ -229,8 +229,8 @@ func (r *run) phases(ctx context.Context) {
 	}
 	r.figures.wasInterrupted = ctx.Err() != nil // during the drain as well, which continues
 	r.leave()
-	if r.figures.refusal != nil && r.figures.lossReason == "" && r.refusesAll(ctx) {
-		r.figures.lossReason = r.lossReason()
+	if r.figures.refusal != nil && r.figures.goneReason == "" && r.refusesAll(ctx) {
+		r.figures.goneReason = r.goneReason()
 	}
 }
 
@@ -280,7 +280,7 @@ func (r *run) load(ctx context.Context) {
 		r.waitUntil(ctx, func() bool { return r.now() >= r.window.From || r.isOver() })
 	}
 	r.enter("measure")
-	r.countDue(r.now(), true)
+	r.sampleDueJobs(r.now(), true)
 	r.sampler.Begin()
 	r.takeServerCPU()
 	r.takeBusy()
@@ -305,7 +305,7 @@ func (r *run) openWindow() {
 
 // closeWindow ends the window.
 func (r *run) closeWindow() {
-	r.countDue(r.now(), true)
+	r.sampleDueJobs(r.now(), true)
 	if r.window.Until == 0 {
 		r.noteStall(r.work.Prefill, r.work.JobLimit)
 	}

@@ -145,7 +145,7 @@ func requireSound(t *testing.T, l *results.Load) {
 	assert.Equal(t, reports.ExitWell, code, words)
 	assert.Empty(t, kinds(l))
 	assert.Empty(t, l.Validity.Reasons)
-	assert.True(t, l.Jobs.IsDrained, l.Jobs.NotDrained)
+	assert.True(t, l.Jobs.IsDrained, l.Jobs.DrainFailure)
 	assert.Equal(t, l.Jobs.Pushed, l.Jobs.Delivered)
 	assert.Zero(t, l.Jobs.HeldJobs+l.Jobs.Waiting+l.Jobs.Missing+l.Jobs.InDoubt+l.Jobs.Doubtful)
 	for _, o := range l.Ops {

@@ -46,10 +46,10 @@ func (r *run) tick(now time.Duration) {
 	}
 	if r.config.Watch != nil {
 		a := r.account()
-		r.config.Watch(Moment{
+		r.config.Watch(Progress{
 			Second: s, Run: r.config.Run, Began: r.began, Set: second, Remaining: r.remaining(now), Errors: r.status.Errors,
 			Op: string(r.successOp()), Jobs: a.report(),
-			Disruption: r.disrupted.describe(),
+			Disruption: r.disruptionLog.describe(),
 		})
 	}
 }
@@ -72,14 +72,14 @@ func (r *run) serverSecond(length time.Duration) *results.ServerSecond {
 
 // waitingJobs returns how many jobs of the run the server has in its queues, if an observer was told in this second.
 func (r *run) waitingJobs() (sum *int64) {
-	sizer := r.shards[0].Sizer()
+	sizer := r.shards[0].InfoParser()
 	if r.work.Observers == 0 || sizer == nil {
 		return nil
 	}
 	for i, shard := range r.shards {
 		var info []byte
 		r.engine.Do(i, func(time.Duration) { info = shard.TakeInfo() })
-		sizes := sizer.Stock(info).Queues
+		sizes := sizer.ParseInfo(info).Queues
 		if sizes == nil || sum != nil {
 			continue
 		}

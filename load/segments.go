@@ -39,7 +39,7 @@ func arrange(parts []Part) ([]Part, error) {
 			continue
 		}
 		p.row.Fill(p.Report)
-		partPlan, err := planOf(p.Report)
+		partPlan, err := segmentPlanOf(p.Report)
 		if err == nil {
 			err = partPlan.differs(common)
 		}
@@ -98,8 +98,8 @@ func began(p *Part) time.Time {
 	return p.Report.LoadFrom
 }
 
-// unknown returns what the account of the parts does not have, empty if it is whole.
-func unknown(parts []Part) string {
+// uncountedParts returns what the account of the parts does not have, empty if it is whole.
+func uncountedParts(parts []Part) string {
 	var missing, leftOut []string
 	for i := range parts {
 		switch row := &parts[i].row; {
@@ -132,8 +132,8 @@ type segmentPlan struct {
 	settings map[string]string
 }
 
-// planOf returns the plan of a report. It is an error if it is that of no segment.
-func planOf(l *results.Load) (p segmentPlan, err error) {
+// segmentPlanOf returns the plan of a report. It is an error if it is that of no segment.
+func segmentPlanOf(l *results.Load) (p segmentPlan, err error) {
 	p = segmentPlan{seed: l.Seed, version: l.Version, overload: l.Plan.Overload, settings: map[string]string{}}
 	if l.Plan.Segment == "" {
 		return p, errors.New("it is not a segment")
@@ -183,7 +183,7 @@ func commonPlan(parts []Part) (common *segmentPlan) {
 		if parts[i].Report == nil {
 			continue
 		}
-		partPlan, err := planOf(parts[i].Report)
+		partPlan, err := segmentPlanOf(parts[i].Report)
 		if err != nil {
 			continue
 		}

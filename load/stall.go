@@ -22,18 +22,18 @@ const (
 
 // watchdog detects that commands no longer succeed. The zero value has seen no stall.
 type watchdog struct {
-	silent      time.Duration // how long a server may answer nothing; silentLimit if it is less
-	from        time.Duration // the beginning of the phase
-	served      int64         // commands that succeeded
-	lastSuccess time.Duration // the time of the last success, or of the beginning of the phase
-	errors      int64         // failures until then
-	lastIdle    time.Duration // when no command was in flight, the last time, in whatever phase
-	stall       string        // why the phase is given up; empty while commands succeed
+	replyTimeout time.Duration // how long a server may answer nothing; silentLimit if it is less
+	from         time.Duration // the beginning of the phase
+	served       int64         // commands that succeeded
+	lastSuccess  time.Duration // the time of the last success, or of the beginning of the phase
+	errors       int64         // failures until then
+	lastIdle     time.Duration // when no command was in flight, the last time, in whatever phase
+	stall        string        // why the phase is given up; empty while commands succeed
 }
 
 // reset starts stall detection again, at the beginning of a phase.
 func (w *watchdog) reset(now time.Duration, s *client.Status) {
-	*w = watchdog{silent: w.silent, from: now, served: s.ServedCommands, lastSuccess: now, errors: s.Errors,
+	*w = watchdog{replyTimeout: w.replyTimeout, from: now, served: s.ServedCommands, lastSuccess: now, errors: s.Errors,
 		lastIdle: w.lastIdle}
 }
 
@@ -54,7 +54,7 @@ func (w *watchdog) observe(now time.Duration, s *client.Status, patience time.Du
 		if s.LastError != nil {
 			w.stall += " (" + errorText(s.LastError) + ")"
 		}
-	case now-max(silentSince, w.from) > max(silentLimit, w.silent)+patience:
+	case now-max(silentSince, w.from) > max(silentLimit, w.replyTimeout)+patience:
 		w.stall = "no reply for " + seconds(now-silentSince)
 	}
 }
@@ -68,20 +68,20 @@ const gapEdge = lookEvery
 // gaps are the spans in which a reply was due and none came, but for fetches that found nothing. The zero value has
 // none.
 type gaps struct {
-	all       []results.Gap
-	from      time.Duration // of the present one; 0: there is none
-	last      time.Duration // when it was looked the last time
-	lastEmpty time.Duration // when a fetch was answered that found nothing, the last time; or another command
-	watchTime time.Duration // how much of the present one was seen: this process may have stood still itself
+	all         []results.Gap
+	from        time.Duration // of the present one; 0: there is none
+	last        time.Duration // when it was looked the last time
+	lastReplyAt time.Duration // when a fetch was answered that found nothing, the last time; or another command
+	watchTime   time.Duration // how much of the present one was seen: this process may have stood still itself
 }
 
 // observe updates the gaps. owed returns since when a reply is due, 0 if none is; it is asked in silence only.
 func (g *gaps) observe(now time.Duration, s *client.Status, dueSince func() time.Duration) {
-	step, replied := now-g.last, s.CarriedAt
+	step, replied := now-g.last, s.UsefulReplyAt
 	if g.last = now; replied > g.from {
 		g.end(replied)
 	}
-	g.lastEmpty = s.RepliedAt
+	g.lastReplyAt = s.RepliedAt
 	if now-replied < minGap/2 {
 		return
 	}
@@ -99,8 +99,8 @@ func (g *gaps) observe(now time.Duration, s *client.Status, dueSince func() time
 // end ends the present gap, if there is one.
 func (g *gaps) end(until time.Duration) {
 	if length := until - g.from; g.from > 0 && length >= minGap && g.watchTime >= length/2 {
-		g.all = append(g.all, results.Gap{From: g.from, Until: until, HasEmptyFetches: g.lastEmpty > g.from+gapEdge &&
-			g.lastEmpty < until})
+		g.all = append(g.all, results.Gap{From: g.from, Until: until, HasEmptyFetches: g.lastReplyAt > g.from+gapEdge &&
+			g.lastReplyAt < until})
 	}
 	g.from = 0
 }

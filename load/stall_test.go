@@ -67,7 +67,7 @@ func TestWatchdog(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := watchdog{silent: test.silent}
+			w := watchdog{replyTimeout: test.silent}
 			for _, look := range test.looks {
 				w.observe(look.at, &look.status, test.patience)
 			}
@@ -126,7 +126,7 @@ func TestGaps(t *testing.T) {
 					continue
 				}
 				if !isWithin(now, test.silent) {
-					status.CarriedAt, status.RepliedAt = now, now
+					status.UsefulReplyAt, status.RepliedAt = now, now
 				}
 				if isWithin(now, test.empties) {
 					status.RepliedAt = now

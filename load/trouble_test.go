@@ -136,7 +136,7 @@ func TestAServerThatDies(t *testing.T) {
 		server.Close()
 	}}.run(t)
 	outcome(t, l, reports.ExitUnreachable, "the target was lost", "confirmed", "without a reply")
-	assert.Contains(t, l.LossReason, "connection refused, 1 s")
+	assert.Contains(t, l.GoneReason, "connection refused, 1 s")
 	assert.Positive(t, l.Jobs.Pushed)
 	assert.Positive(t, l.Jobs.Acked)
 	assert.Positive(t, l.Jobs.Doubtful, "pushes were in flight")
@@ -170,7 +170,7 @@ func TestTheEndOfAForwarder(t *testing.T) {
 		}}.run(t)
 		assert.True(t, test.forwarder.HasEnded(), name)
 		outcome(t, l, reports.ExitUnreachable, "the target was lost", test.last)
-		assert.Equal(t, test.isExcluded, !strings.Contains(l.LossReason, "forwarder"), l.LossReason)
+		assert.Equal(t, test.isExcluded, !strings.Contains(l.GoneReason, "forwarder"), l.GoneReason)
 		assert.Empty(t, kinds(l), name)
 	}
 }
@@ -182,9 +182,9 @@ func TestAServerThatIsRestarted(t *testing.T) {
 		time.Sleep(2 * second)
 		_ = server.Restart()
 	}}.run(t)
-	assert.Empty(t, l.LossReason)
+	assert.Empty(t, l.GoneReason)
 	assert.Empty(t, kinds(l))
-	assert.True(t, l.Jobs.IsDrained, l.Jobs.NotDrained)
+	assert.True(t, l.Jobs.IsDrained, l.Jobs.DrainFailure)
 	assert.Zero(t, l.Jobs.LostJobs)
 	assert.Equal(t, l.Jobs.InDoubt, l.Jobs.Missing)
 }
@@ -275,7 +275,7 @@ func TestInterrupted(t *testing.T) {
 			outcome(t, l, reports.ExitInterrupted, "interrupted: ")
 			assert.True(t, l.Interrupted)
 			assert.Equal(t, test.phases, phases(l))
-			assert.True(t, l.Jobs.IsDrained, l.Jobs.NotDrained)
+			assert.True(t, l.Jobs.IsDrained, l.Jobs.DrainFailure)
 			assert.Equal(t, l.Jobs.Pushed, l.Jobs.Acked)
 			assert.Equal(t, name != "connect", l.Jobs.Pushed > 0)
 			assert.Empty(t, kinds(l))

@@ -59,12 +59,12 @@ func (r *run) waitUntil(ctx context.Context, done func() bool) {
 
 // look reads the status of all shards.
 func (r *run) look(now time.Duration) {
-	sum := client.Status{IsDrained: true, Waits: true}
+	sum := client.Status{IsDrained: true, AllFindNothing: true}
 	r.eachShard(func(c *client.Shard) {
 		status := c.Status()
 		results.Join(&sum, &status)
 		sum.LastError = cmp.Or(status.LastError, sum.LastError)
-		sum.IsDrained, sum.Waits = sum.IsDrained && status.IsDrained, sum.Waits && status.Waits
+		sum.IsDrained, sum.AllFindNothing = sum.IsDrained && status.IsDrained, sum.AllFindNothing && status.AllFindNothing
 	})
 	// also for a connection that was closed at once
 	if sum.ReadyConns > 0 || sum.Identifications > r.status.Identifications {
@@ -77,13 +77,13 @@ func (r *run) look(now time.Duration) {
 		r.dueAt = now
 	}
 	r.status = sum
-	r.figures.backlog = max(r.figures.backlog, sum.Backlog, sum.Peak)
-	r.watchdog.silent = r.config.Timeout
+	r.figures.backlog = max(r.figures.backlog, sum.Backlog, sum.PeakBacklog)
+	r.watchdog.replyTimeout = r.config.Timeout
 	r.watchdog.observe(now, &r.status, r.work.Work.Max)
 	r.observeDisruption(now)
 	r.observeGaps(now)
 	if r.phase().Name == "measure" {
-		r.countDue(now, false)
+		r.sampleDueJobs(now, false)
 	}
 	if now >= r.nextTick {
 		r.tick(now)

@@ -25,9 +25,9 @@ type Suite struct {
 	Seed      uint64
 	Outcome
 	Cases []Case
-	// Place is a file of the user's repository that stands for the run, empty if none is known: the file of known
+	// FallbackFile is a file of the user's repository that stands for the run, empty if none is known: the file of known
 	// findings, or the workflow of a CI system.
-	Place string
+	FallbackFile string
 	// Repository is the user's repository, and Folder that of the call, to which the names of files are relative; both
 	// are empty if the call is at its root.
 	Repository, Folder string
@@ -83,8 +83,8 @@ type ScriptPlace struct {
 	Line, Col, Width int
 }
 
-// Result is the state of the case after what is known: a case that is excused is skipped.
-func (c *Case) Result() CaseState {
+// EffectiveState is the state of the case after what is known: a case that is excused is skipped.
+func (c *Case) EffectiveState() CaseState {
 	if c.IsExcused() {
 		return CaseSkipped
 	}
@@ -96,8 +96,8 @@ func (c *Case) IsExcused() bool {
 	return c.KnownPlace != "" && (c.State == CaseFailed || c.State == CaseErrored)
 }
 
-// Words returns why the case has its state.
-func (c *Case) Words() string {
+// Reason returns why the case has its state.
+func (c *Case) Reason() string {
 	if c.KnownPlace != "" {
 		return strings.TrimSuffix("known, "+c.KnownPlace+": "+c.Message, ": ")
 	}
@@ -107,7 +107,7 @@ func (c *Case) Words() string {
 // CaseStateOf returns the state of a case with a verdict.
 func CaseStateOf(v Verdict, o ExitOptions) CaseState {
 	switch {
-	case o.counts(v):
+	case o.isFailure(v):
 		return CaseFailed
 	case isOpen(v):
 		return CaseErrored
@@ -137,11 +137,11 @@ func (r *Report) Suite(o ExitOptions) Suite {
 	s := NewSuite("fwpcheck "+command, &r.Head, r.Outcome(o))
 	s.Target, s.Subject = r.Target.String(), r.Target.shortName()
 	if r.Expectations != nil {
-		s.Place = r.Expectations.File
+		s.FallbackFile = r.Expectations.File
 	}
 	findings := r.Findings()
 	for i := range r.Checks {
-		s.check(r, &r.Checks[i], findings, o)
+		s.addCheck(r, &r.Checks[i], findings, o)
 	}
 	for _, f := range findings { // of clauses that no check lists
 		match := func(c *Case) bool { return c.Check == f.Check && c.Clause == f.Clause }
@@ -159,19 +159,19 @@ func (r *Report) Suite(o ExitOptions) Suite {
 	return s
 }
 
-// check appends the cases of a check.
-func (s *Suite) check(r *Report, c *Check, findings []Finding, o ExitOptions) {
+// addCheck appends the cases of a check.
+func (s *Suite) addCheck(r *Report, c *Check, findings []Finding, o ExitOptions) {
 	duration := c.Took // of the first case only: the sum of the cases is that of the checks
-	for _, cv := range c.results() {
+	for _, cv := range c.verdicts() {
 		if cv.Verdict == NotSelected || cv.Verdict == NotApplicable {
 			continue
 		}
 		item := newCase(c.ID, cv.ID)
-		if f := mainFinding(findings, c.ID, cv.ID); f != nil && cv.Verdict.Breach() {
+		if f := mainFinding(findings, c.ID, cv.ID); f != nil && cv.Verdict.IsBreach() {
 			item = r.caseOf(*f, o)
 		} else {
 			item.Message, item.KnownPlace = join(cmp.Or(cv.Cause, defaultWhy(cv.Verdict)), cv.Provide),
-				r.Expectations.at(cv.KnownLine)
+				r.Expectations.linePlace(cv.KnownLine)
 		}
 		item.Level, item.File, item.Took, duration = cv.Level, c.File, duration, 0
 		item.State, item.Kind = CaseStateOf(cv.Verdict, o), cv.Verdict.String()
@@ -204,7 +204,8 @@ func (s *Suite) addStale(e *Expectations) {
 	}
 	for _, l := range e.StaleLines {
 		s.Add(Case{
-			Class: "expectations", Name: e.at(l.Line) + " - " + text.OneLine(l.Text), Check: e.File, File: e.File, Line: l.Line,
+			Class: "expectations", Name: e.linePlace(l.Line) + " - " + text.OneLine(l.Text), Check: e.File, File: e.File,
+			Line:  l.Line,
 			State: CaseFailed, Kind: "stale", Message: "no longer found: " + l.Reason,
 		})
 	}
@@ -233,21 +234,22 @@ var notInFileName = regexp.MustCompile(`[^a-z0-9.+_]+`)
 // fileNameLimit is how many characters FileName has at most.
 const fileNameLimit = 120
 
-// OfRun is the class of the cases that are about the run as a whole.
-const OfRun = "run"
+// RunClass is the class of the cases that are about the run as a whole.
+const RunClass = "run"
 
 // Conclude appends a case for an exit code that no other case explains: readers of cases do not see the code. If no
 // case has a result, that is a failure: nothing was tested.
 func (s *Suite) Conclude() {
 	exists := func(match func(c *Case) bool) bool { return Find(s.Cases, match) != nil }
-	isOpen := func(c *Case) bool { return c.Result() == CaseFailed || c.Result() == CaseErrored }
+	isOpen := func(c *Case) bool { return c.EffectiveState() == CaseFailed || c.EffectiveState() == CaseErrored }
 	tested := exists(func(c *Case) bool { return c.State == CasePassed || c.State == CaseFailed })
 	switch {
-	case s.Code == ExitWell, exists(func(c *Case) bool { return isOpen(c) && (tested || c.Class == OfRun) }):
+	case s.Code == ExitWell, exists(func(c *Case) bool { return isOpen(c) && (tested || c.Class == RunClass) }):
 	case tested:
-		s.Add(Case{Class: OfRun, Name: "the outcome of the run", State: CaseErrored, Kind: "inconclusive", Message: s.Words})
+		s.Add(Case{Class: RunClass, Name: "the outcome of the run", State: CaseErrored, Kind: "inconclusive",
+			Message: s.Words})
 	default:
-		s.Add(Case{Class: OfRun, Name: NothingTested, State: CaseFailed, Kind: "nothing tested", Message: s.Words})
+		s.Add(Case{Class: RunClass, Name: NothingTested, State: CaseFailed, Kind: "nothing tested", Message: s.Words})
 	}
 }
 
@@ -266,7 +268,7 @@ func (s *Suite) addTroubles(t Trouble) {
 		{"the command line", "usage", t.Usage}, {"the run is complete", "interrupted", interrupted},
 	} {
 		if trouble.words != "" {
-			s.Add(Case{Class: OfRun, Name: trouble.name, State: CaseErrored, Kind: trouble.kind,
+			s.Add(Case{Class: RunClass, Name: trouble.name, State: CaseErrored, Kind: trouble.kind,
 				Message: text.OneLine(trouble.words)})
 		}
 	}
@@ -277,7 +279,7 @@ func (s *Suite) AddRun(name string, isEmpty bool) {
 	if len(s.Cases) > 0 { // it has a trouble
 		return
 	}
-	c := Case{Class: OfRun, Name: name, Kind: "pass", Message: s.Words, Took: s.Took}
+	c := Case{Class: RunClass, Name: name, Kind: "pass", Message: s.Words, Took: s.Took}
 	if isEmpty {
 		c.State, c.Kind = CaseErrored, "inconclusive"
 	}
@@ -287,7 +289,7 @@ func (s *Suite) AddRun(name string, isEmpty bool) {
 // caseOf returns the case of one finding, with its conversation as far as it leads to the finding.
 func (r *Report) caseOf(f Finding, o ExitOptions) Case {
 	c := f.toCase(o)
-	c.KnownPlace = r.Expectations.at(f.KnownLine)
+	c.KnownPlace = r.Expectations.linePlace(f.KnownLine)
 	c.Script.Text = cmp.Or(c.Script.Text, r.Scripts[f.File])
 	if conversation := transcript(&f.Evidence, r.conversation(&f), PageOptions{}); len(conversation.Entries) > 0 {
 		c.Evidence = append(c.Evidence, conversation)
@@ -327,7 +329,7 @@ func lineOf(script, clause string) int {
 func (s *Suite) Count() map[CaseState]int {
 	counts := map[CaseState]int{}
 	for i := range s.Cases {
-		counts[s.Cases[i].Result()]++
+		counts[s.Cases[i].EffectiveState()]++
 	}
 	return counts
 }

@@ -84,7 +84,7 @@ type Change struct {
 	Clause string     `json:"clause,omitempty"`
 	// Verdicts has one for each run; "not selected" where the check or its clause is not in the report.
 	Verdicts []Verdict `json:"verdicts"`
-	// Before and After are the signatures of the first finding in the first run, and in the last one.
+	// Before and AfterCommands are the signatures of the first finding in the first run, and in the last one.
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
 	// IsWorse is set if the verdict of the last run is worse than that of the first: Worst decides.
@@ -97,10 +97,10 @@ func Compare(names []string, all []*Report) *Changes {
 	var keys []changeKey
 	results := make([]map[changeKey]changeResult, len(all))
 	for i, r := range all {
-		results[i] = r.results(&keys)
+		results[i] = r.collectResults(&keys)
 		words := r.Outcome(ExitOptions{}).Words
 		run := ChangedRun{names[i], r.Target, r.Version, r.StartTime.UTC().Round(0), map[Verdict]int{}, words}
-		for _, b := range runFindings(symptoms(clearKnown(r.Findings()))) {
+		for _, b := range runFindings(groupSymptoms(clearKnownLines(r.Findings()))) {
 			run.Findings[b.Verdict]++
 		}
 		c.Runs = append(c.Runs, run)
@@ -140,8 +140,8 @@ type changeResult struct {
 	signatures []string
 }
 
-// clearKnown returns findings as if no file of known findings had been there.
-func clearKnown(all []Finding) []Finding {
+// clearKnownLines returns findings as if no file of known findings had been there.
+func clearKnownLines(all []Finding) []Finding {
 	all = slices.Clone(all)
 	for i := range all {
 		all[i].KnownLine = 0
@@ -149,12 +149,12 @@ func clearKnown(all []Finding) []Finding {
 	return all
 }
 
-// results returns the results of a run, and adds what they are about to keys.
-func (r *Report) results(keys *[]changeKey) map[changeKey]changeResult {
+// collectResults returns the results of a run, and adds what they are about to keys.
+func (r *Report) collectResults(keys *[]changeKey) map[changeKey]changeResult {
 	results := map[changeKey]changeResult{}
 	for i := range r.Checks {
 		c := &r.Checks[i]
-		for _, cv := range c.results() {
+		for _, cv := range c.verdicts() {
 			results[changeKey{c.ID, cv.ID}] = changeResult{verdict: cv.Verdict}
 		}
 		for _, f := range r.FindingsOf(c) {
@@ -163,7 +163,7 @@ func (r *Report) results(keys *[]changeKey) map[changeKey]changeResult {
 			if !ok {
 				result.verdict = f.Verdict
 			}
-			result.signatures = include(result.signatures, f.Signature())
+			result.signatures = addUnique(result.signatures, f.Signature())
 			results[key] = result
 		}
 	}
@@ -186,7 +186,7 @@ func (c *Changes) add(key changeKey, results []map[changeKey]changeResult) {
 	if first.verdict.IsDecided() && last.verdict.IsDecided() {
 		c.Compared++
 	}
-	if change.Kind = change.kind(first, last); change.Kind == "" {
+	if change.Kind = change.classify(first, last); change.Kind == "" {
 		return
 	}
 	change.Before, change.After = strings.Join(first.signatures, "; "), strings.Join(last.signatures, "; ")
@@ -197,18 +197,18 @@ func (c *Changes) add(key changeKey, results []map[changeKey]changeResult) {
 func (c *Change) first() Verdict { return c.Verdicts[0] }
 func (c *Change) last() Verdict  { return c.Verdicts[len(c.Verdicts)-1] }
 
-// kind returns how the last result differs from the first; empty if it does not.
-func (c *Change) kind(first, last changeResult) ChangeKind {
-	isVaried := func(v Verdict) bool { return v.Breach() != last.verdict.Breach() && v.IsDecided() }
+// classify returns how the last result differs from the first; empty if it does not.
+func (c *Change) classify(first, last changeResult) ChangeKind {
+	isVaried := func(v Verdict) bool { return v.IsBreach() != last.verdict.IsBreach() && v.IsDecided() }
 	switch {
-	case last.verdict.Breach() && !first.verdict.Breach():
+	case last.verdict.IsBreach() && !first.verdict.IsBreach():
 		return Appeared
-	case last.verdict.Breach():
+	case last.verdict.IsBreach():
 		if first.verdict != last.verdict || !slices.Equal(slices.Sorted(slices.Values(first.signatures)),
 			slices.Sorted(slices.Values(last.signatures))) {
 			return Changed
 		}
-	case first.verdict.Breach() && last.verdict.IsDecided():
+	case first.verdict.IsBreach() && last.verdict.IsDecided():
 		return Disappeared
 	case first.verdict.IsDecided() && !last.verdict.IsDecided():
 		return Unevaluated
@@ -223,7 +223,7 @@ func (c *Change) kind(first, last changeResult) ChangeKind {
 
 // fails reports whether the change makes the exit code 1: a finding that counts appeared, or became worse.
 func (c *Change) fails(o ExitOptions) bool {
-	return o.counts(c.last()) && (c.Kind == Appeared || c.Kind == Changed && c.IsWorse)
+	return o.isFailure(c.last()) && (c.Kind == Appeared || c.Kind == Changed && c.IsWorse)
 }
 
 // Outcome returns the exit code, and what it stands for in one line of words. A finding that appeared, or changed to a
@@ -254,7 +254,7 @@ func (c *Changes) Outcome(o ExitOptions) Outcome {
 func (c *Changes) WriteJSON(w io.Writer, o ExitOptions) error {
 	output := *c
 	output.Head = c.WithOutcome(ChangesSchema, c.Outcome(o))
-	output.Runs, output.Changes = List(c.Runs), List(c.Changes)
+	output.Runs, output.Changes = EmptyIfNil(c.Runs), EmptyIfNil(c.Changes)
 	return WriteJSON(w, &output)
 }
 
@@ -300,7 +300,7 @@ func (p *Page) changes(c *Changes, kind changeRow) {
 			verdicts = append(verdicts, v.String())
 		}
 		t.Rows = append(t.Rows, Row{Cells: []Text{
-			Words(change.Clause), Words(change.Check), StyledText(kind.style, strings.Join(verdicts, " > ")),
+			PlainText(change.Clause), PlainText(change.Check), StyledText(kind.style, strings.Join(verdicts, " > ")),
 		}})
 		for _, side := range [][2]string{{"before", change.Before}, {"after", change.After}} {
 			if side[1] != "" && (kind.kind == Appeared || kind.kind == Changed) {

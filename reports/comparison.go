@@ -25,9 +25,9 @@ type Comparison struct {
 	// Outcomes counts how A answered, as in an Exploration.
 	Outcomes    map[string]int `json:"outcomes"`
 	Differences []Difference   `json:"differences"`
-	// Limits is how many connections A and B serve at a time, 0 where no limit was met; empty if none was. Both are
+	// ConnLimits is how many connections A and B serve at a time, 0 where no limit was met; empty if none was. Both are
 	// allowed, and the commands kept below. (AMB-14)
-	Limits []int `json:"connections_limits,omitempty"`
+	ConnLimits []int `json:"connections_limits,omitempty"`
 	// Unread says to which commands most replies could not be read, and why; empty if there are none.
 	Unread string `json:"unread,omitempty" from:"target"`
 	// LeftoverJobs names jobs that are still on A or B.
@@ -47,7 +47,7 @@ const (
 
 // Difference is one kind of difference between two servers, with the shortest conversation that shows it.
 type Difference struct {
-	Mark BrokenSide `json:"mark"`
+	BrokenSide BrokenSide `json:"mark"`
 	// Command is the verb, and State the state of the connection; both are empty for what no command caused.
 	Command string `json:"command,omitempty"`
 	State   string `json:"state,omitempty"`
@@ -84,22 +84,23 @@ type Exchange struct {
 	B    string `json:"b,omitempty" from:"target"`
 }
 
-// Judge sets the mark from the sides.
-func (d *Difference) Judge() {
-	d.Mark = map[[2]bool]BrokenSide{
+// SetBrokenSide sets the mark from the sides.
+func (d *Difference) SetBrokenSide() {
+	d.BrokenSide = map[[2]bool]BrokenSide{
 		{false, false}: BothAllowed, {false, true}: BDeparts, {true, false}: ADeparts, {true, true}: BothDepart,
 	}[[2]bool{d.A.Clause != "", d.B.Clause != ""}]
 }
 
-// Breaks reports whether B breaks something that A does not break: a requirement, or a recommendation if those count.
-func (d *Difference) Breaks(o ExitOptions) bool {
-	return o.counts(d.B.Verdict) && d.A.Clause != d.B.Clause
+// IsNewBreach reports whether B breaks something that A does not break: a requirement, or a recommendation if those
+// count.
+func (d *Difference) IsNewBreach(o ExitOptions) bool {
+	return o.isFailure(d.B.Verdict) && d.A.Clause != d.B.Clause
 }
 
 // Sort puts what B newly breaks first, then other departures, then what is seen most often.
 func (c *Comparison) Sort() {
 	rank := func(d *Difference) int {
-		return slices.Index([]BrokenSide{BDeparts, BothDepart, ADeparts, BothAllowed}, d.Mark)
+		return slices.Index([]BrokenSide{BDeparts, BothDepart, ADeparts, BothAllowed}, d.BrokenSide)
 	}
 	slices.SortStableFunc(c.Differences, func(a, b Difference) int {
 		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(b.Count, a.Count))
@@ -110,7 +111,7 @@ func (c *Comparison) Sort() {
 func (c *Comparison) Outcome(o ExitOptions) Outcome {
 	count := 0
 	for i := range c.Differences {
-		if c.Differences[i].Breaks(o) {
+		if c.Differences[i].IsNewBreach(o) {
 			count++
 		}
 	}
@@ -131,9 +132,9 @@ func (c *Comparison) WriteJSON(w io.Writer, o ExitOptions) error {
 	if output.Outcomes == nil {
 		output.Outcomes = map[string]int{}
 	}
-	output.Differences = List(slices.Clone(c.Differences))
+	output.Differences = EmptyIfNil(slices.Clone(c.Differences))
 	for i, d := range output.Differences {
-		output.Differences[i].Conversation = List(d.Conversation)
+		output.Differences[i].Conversation = EmptyIfNil(d.Conversation)
 	}
 	return WriteJSON(w, &output)
 }
@@ -151,29 +152,29 @@ func (c *Comparison) Page(o PageOptions) Page {
 	for i := range c.Differences {
 		p.difference(&c.Differences[i])
 	}
-	if len(c.Limits) == 2 {
+	if len(c.ConnLimits) == 2 {
 		p.Section("LIMITS OF CONNECTIONS", "limits are allowed; after that fewer connections were used, so that replies "+
 			"do not differ because of a limit")
 		words := func(n int) string {
 			return cmp.Or(wordsIf(n, text.Count(n, "connection")+" at a time"), "no limit was reached")
 		}
-		p.Add(Fields{Fields: []Field{NewField("A", words(c.Limits[0])), NewField("B", words(c.Limits[1]))}})
+		p.Add(Fields{Fields: []Field{NewField("A", words(c.ConnLimits[0])), NewField("B", words(c.ConnLimits[1]))}})
 	}
 	p.leftover(c.LeftoverJobs, "of this run that are, or may be, still on A or B", o, c.A, c.B)
 	p.Conclude(fmt.Sprintf("seed %d, took %s", c.Seed, Duration(c.Took)), c.Outcome(o.Exit))
 	return p
 }
 
-// markStyles holds the style of each mark.
-var markStyles = map[BrokenSide]Style{BothAllowed: Plain, ADeparts: Caution, BDeparts: Bad, BothDepart: Caution}
+// sideStyles holds the style of each mark.
+var sideStyles = map[BrokenSide]Style{BothAllowed: Plain, ADeparts: Caution, BDeparts: Bad, BothDepart: Caution}
 
 // difference appends one kind of difference.
 func (p *Page) difference(d *Difference) {
-	title := JoinWith(", ", JoinWith(": ", string(d.Mark), d.Command), d.Field)
-	p.Add(Heading{Level: 2, Text: StyledText(markStyles[d.Mark], title)})
+	title := JoinWith(", ", JoinWith(": ", string(d.BrokenSide), d.Command), d.Field)
+	p.Add(Heading{Level: 2, Text: StyledText(sideStyles[d.BrokenSide], title)})
 	replay := cmp.Or(wordsIf(d.Attempts, fmt.Sprintf("reproduced %d of %d", d.Reproduced, d.Attempts)), "not replayed")
 	clause := d.Clause
-	if d.Mark != BothAllowed { // the sides name what they break, which may be another one
+	if d.BrokenSide != BothAllowed { // the sides name what they break, which may be another one
 		clause = ""
 	}
 	p.Add(Fields{Fields: []Field{
@@ -216,10 +217,10 @@ func (c *Comparison) Suite(o ExitOptions) Suite {
 		d := &c.Differences[i]
 		item := Case{
 			Class: cmp.Or(d.Clause, "differences"), Name: strings.Trim(d.Command+" "+d.Field, " "), Clause: d.Clause,
-			Kind: string(d.Mark), Message: clip("A: "+d.A.line()) + "; " + clip("B: "+d.B.line()),
+			Kind: string(d.BrokenSide), Message: clip("A: "+d.A.line()) + "; " + clip("B: "+d.B.line()),
 		}
 		item.Name = cmp.Or(item.Name, "connection") + " - " + item.Class
-		if d.Breaks(o) {
+		if d.IsNewBreach(o) {
 			item.State = CaseFailed
 		}
 		item.Evidence = []Block{Table{Rows: RowsOf(d.lines(), func(line *string) Row { return Cells(*line) })}}

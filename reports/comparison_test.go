@@ -26,7 +26,7 @@ func sampleComparison() *Comparison {
 		A:        Target{URL: "tcp://127.0.0.1:7419", Chosen: "from the arguments", HI: `HI {"v":2}`},
 		B:        Target{URL: "tcp://127.0.0.1:7519", Chosen: "from the arguments", HI: `HI {"v":2}`},
 		Commands: 5012, Outcomes: map[string]int{"FETCH identified worker: ${}": 400}, LeftoverJobs: []string{"job-1"},
-		Limits: []int{0, 20},
+		ConnLimits: []int{0, 20},
 		Differences: []Difference{
 			{Command: "END", State: "identified", Clause: "FWP-END-01", A: DifferenceSide{Reply: "+OK"},
 				B: DifferenceSide{Reply: "<close>"}, Count: 9, Conversation: talk[:1], Reproduced: 5, Attempts: 5},
@@ -36,7 +36,7 @@ func sampleComparison() *Comparison {
 		},
 	}
 	for i := range c.Differences {
-		c.Differences[i].Judge()
+		c.Differences[i].SetBrokenSide()
 	}
 	c.Sort()
 	return c
@@ -77,8 +77,8 @@ func TestComparisonOutcome(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := Difference{A: test.a, B: test.b}
-			d.Judge()
-			assert.Equal(t, test.mark, d.Mark)
+			d.SetBrokenSide()
+			assert.Equal(t, test.mark, d.BrokenSide)
 			c := &Comparison{Commands: 1, Outcomes: map[string]int{"x": 1}, Differences: []Difference{d}}
 			code, _ := c.Outcome(ExitOptions{Strict: test.strict}).Values()
 			assert.Equal(t, test.code, code)
@@ -104,7 +104,7 @@ func runOf(actual string, verdicts ...Verdict) *Report {
 	for i, v := range verdicts {
 		c := Check{ID: "x/" + string(rune('a'+i)), File: "x.fwp", Verdict: v,
 			Clauses: []ClauseVerdict{{ID: "X-1", Verdict: v}}}
-		if v.Breach() {
+		if v.IsBreach() {
 			c.Findings = []Finding{{Clause: "X-1", Verdict: v,
 				Evidence: Evidence{Expected: "an error", Actual: actual, KnownLine: 3}}}
 		}

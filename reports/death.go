@@ -5,7 +5,7 @@ import "cmp"
 // symptomFinding is a finding, and the symptom that it is of.
 type symptomFinding struct {
 	Finding
-	symptom int
+	symptomIndex int
 }
 
 // deathLimit is how many clauses crashes for one reason may be about. What shows under more of them is about none.
@@ -24,7 +24,7 @@ func deathsOf(all []symptomFinding) deaths {
 	d := deaths{}
 	for _, f := range all {
 		if f.Death != "" && f.Clause != "" {
-			d[f.Death] = include(d[f.Death], f.Clause)
+			d[f.Death] = addUnique(d[f.Death], f.Clause)
 		}
 	}
 	return d

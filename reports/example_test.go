@@ -48,7 +48,7 @@ func ExampleReport_Page() {
 // Other programs can make pages of their own from the same blocks.
 func ExamplePage() {
 	queues := reports.Page{Blocks: []reports.Block{
-		reports.Heading{Level: 1, Text: reports.Words("QUEUES")},
+		reports.Heading{Level: 1, Text: reports.PlainText("QUEUES")},
 		reports.Table{
 			Columns: []reports.Column{{Title: "name"}, {Title: "jobs", AlignRight: true}},
 			Rows:    []reports.Row{reports.Cells("default", "12"), reports.Cells("mail", "3,021")},

@@ -29,10 +29,10 @@ type Exploration struct {
 	// the jid was used before". Zero: never.
 	Situations map[string]int       `json:"situations"`
 	Findings   []ExplorationFinding `json:"findings"`
-	// Limit is how many connections the target serves at a time, if a limit was met. (AMB-14)
-	Limit int `json:"connections_limit,omitempty"`
-	// Limits is the limit that ended it, if it was not the time or the number of commands: "--findings 1".
-	Limits string `json:"ended_by,omitempty"`
+	// ConnLimit is how many connections the target serves at a time, if a limit was met. (AMB-14)
+	ConnLimit int `json:"connections_limit,omitempty"`
+	// EndedBy is the limit that ended it, if it was not the time or the number of commands: "--findings 1".
+	EndedBy string `json:"ended_by,omitempty"`
 	// Outages are the times during which the target was unreachable, although the commands before do not make it so.
 	Outages []string `json:"outages,omitempty" from:"target"`
 	// MissReason says which disruption was not seen to take effect, so that it decided nothing; empty if all were seen.
@@ -50,8 +50,8 @@ type Exploration struct {
 // ExplorationFinding is one finding of an exploration.
 type ExplorationFinding struct {
 	Finding
-	// After is the number of commands after which it was seen.
-	After int `json:"after_commands"`
+	// AfterCommands is the number of commands after which it was seen.
+	AfterCommands int `json:"after_commands"`
 	// Times is how often it was seen while the run explored, and Places where, and how often there: a command with its
 	// answer, or a field with the kinds of its values. It is told once.
 	Times  int            `json:"times,omitempty"`
@@ -59,12 +59,12 @@ type ExplorationFinding struct {
 	// Control is Fail or Crash if the embedded server, which is right, fails the script too, and Pass if it does not;
 	// anything else means that this was not tried.
 	Control Verdict `json:"control,omitzero"`
-	// Explained is the clause of another finding, which is reproduced, and may be the reason of this one: that is not
+	// ExplainedBy is the clause of another finding, which is reproduced, and may be the reason of this one: that is not
 	// reproduced, or rests on the clause.
-	Explained string `json:"explained_by,omitempty"`
-	// Path is the file that holds the script, Run the one that holds the exploration up to the finding.
-	Path string `json:"path,omitempty"`
-	Run  string `json:"run,omitempty"`
+	ExplainedBy string `json:"explained_by,omitempty"`
+	// ScriptPath is the file that holds the script, RunPath the one that holds the exploration up to the finding.
+	ScriptPath string `json:"path,omitempty"`
+	RunPath    string `json:"run,omitempty"`
 	// Reproduced is how often the script showed it, of Attempts times.
 	Reproduced int `json:"reproduced,omitempty"`
 	Attempts   int `json:"tried,omitempty"`
@@ -78,7 +78,7 @@ func (f *ExplorationFinding) Confirmed() bool { return 2*f.Reproduced > f.Attemp
 func (e *Exploration) Outcome(o ExitOptions) Outcome {
 	counts, hasFailure := e.counts(), false
 	for v := range counts {
-		hasFailure = hasFailure || o.counts(v)
+		hasFailure = hasFailure || o.isFailure(v)
 	}
 	summary := fmt.Sprintf("%s, %s, %s",
 		text.Count(e.Commands, "command"), text.Count(len(e.States), "state"), text.Count(len(e.Outcomes), "outcome"))
@@ -139,6 +139,6 @@ func (e *Exploration) WriteJSON(w io.Writer, o ExitOptions) error {
 			*counts = map[string]int{}
 		}
 	}
-	output.Findings = List(e.Findings)
+	output.Findings = EmptyIfNil(e.Findings)
 	return WriteJSON(w, &output)
 }

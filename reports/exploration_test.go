@@ -15,7 +15,7 @@ import (
 // sampleExploration is an exploration that found something and left jobs behind.
 func sampleExploration() *Exploration {
 	e := &Exploration{
-		Limits: "--findings 2",
+		EndedBy: "--findings 2",
 		Head: Head{
 			Version: "fwpcheck v1.2.3", StartTime: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Took: 83 * time.Second, Seed: 42,
 		},
@@ -37,18 +37,18 @@ func sampleExploration() *Exploration {
 						Script:    "title: FWP-FETCH-08\n\nconnect as consumer\nC: FETCH\nclause FWP-FETCH-08\nS: $\n",
 					},
 				},
-				After: 812, Times: 9, Places: map[string]int{"FETCH: -": 8, "FETCH: <close>": 1},
-				Path: "FWP-FETCH-08.fwp", Run: "FWP-FETCH-08.run.json", Reproduced: 5, Attempts: 5,
+				AfterCommands: 812, Times: 9, Places: map[string]int{"FETCH: -": 8, "FETCH: <close>": 1},
+				ScriptPath: "FWP-FETCH-08.fwp", RunPath: "FWP-FETCH-08.run.json", Reproduced: 5, Attempts: 5,
 			},
 			{
 				Finding: Finding{
 					Clause: "FWP-ACK-02", Level: LevelPlain, Verdict: Warn,
 					Evidence: Evidence{
-						Check: "explore", Actual: "a job \x1b[2J", Unscripted: "it did not come again",
-						Unshrunk: []string{"connect c2 as consumer", "C[c2]: INFO"},
+						Check: "explore", Actual: "a job \x1b[2J", NoScriptReason: "it did not come again",
+						LastSteps: []string{"connect c2 as consumer", "C[c2]: INFO"},
 					},
 				},
-				After: 1900, Run: "FWP-ACK-02.run.json", Explained: "FWP-FETCH-08",
+				AfterCommands: 1900, RunPath: "FWP-ACK-02.run.json", ExplainedBy: "FWP-FETCH-08",
 			},
 		},
 	}
@@ -61,7 +61,7 @@ func sampleExploration() *Exploration {
 func TestExplorationGolden(t *testing.T) {
 	t.Parallel()
 	interrupted := sampleExploration()
-	interrupted.Interrupted, interrupted.Findings, interrupted.LeftoverJobs, interrupted.Limits = true, nil, nil, ""
+	interrupted.Interrupted, interrupted.Findings, interrupted.LeftoverJobs, interrupted.EndedBy = true, nil, nil, ""
 	for _, c := range []struct {
 		name    string
 		report  *Exploration

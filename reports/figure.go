@@ -234,7 +234,7 @@ const KnownLetter = "K"
 func (r *MatrixRow) Words(run int) Text {
 	words := r.Verdicts[run].Text()
 	if r.IsKnown[run] {
-		words = Words("known: " + r.Verdicts[run].String())
+		words = PlainText("known: " + r.Verdicts[run].String())
 	}
 	words[0].Link = r.Link(run)
 	return words
@@ -260,9 +260,9 @@ func matrixOf(names []string, showKnown bool, runs []*Report) Figure {
 	for i, r := range runs {
 		all := r.Findings()
 		if !showKnown {
-			all = clearKnown(all)
+			all = clearKnownLines(all)
 		}
-		findings := runFindings(symptoms(all))
+		findings := runFindings(groupSymptoms(all))
 		for _, c := range r.Clauses {
 			row := at[c.ID]
 			if row == nil {
@@ -313,15 +313,15 @@ func (m *Matrix) Table() Table {
 	t.Columns = append(t.Columns, Column{Title: "requirement"})
 	for _, f := range m.Families {
 		for _, row := range f.Rows {
-			r := Row{Anchor: row.ID, Cells: []Text{Words(row.ID), Words(string(row.Level))}}
+			r := Row{Anchor: row.ID, Cells: []Text{PlainText(row.ID), PlainText(string(row.Level))}}
 			for run, v := range row.Verdicts {
 				cell := row.Words(run)
-				if len(m.Runs) == 1 && row.Causes[run] != "" && !v.Breach() {
+				if len(m.Runs) == 1 && row.Causes[run] != "" && !v.IsBreach() {
 					cell = append(cell, Span{Text: "\n"}, Span{Text: row.Causes[run], Style: Faint})
 				}
 				r.Cells = append(r.Cells, cell)
 			}
-			r.Cells = append(r.Cells, Words(row.Statement))
+			r.Cells = append(r.Cells, PlainText(row.Statement))
 			t.Rows = append(t.Rows, r)
 		}
 	}
@@ -335,8 +335,8 @@ func (m *Matrix) list() Table {
 		for _, row := range f.Rows {
 			for run, v := range row.Verdicts {
 				if v != NotSelected {
-					t.Rows = append(t.Rows, Row{Cells: []Text{Words(row.ID), Words(m.Runs[run]), row.Words(run),
-						Words(row.Causes[run])}})
+					t.Rows = append(t.Rows, Row{Cells: []Text{PlainText(row.ID), PlainText(m.Runs[run]), row.Words(run),
+						PlainText(row.Causes[run])}})
 				}
 			}
 		}

@@ -53,26 +53,26 @@ type Evidence struct {
 	// Death is the reason that the server's process gave for its end, and the place in its code: crashes that have it in
 	// common are one finding. It is empty if the process gave none.
 	Death string `json:"death,omitempty" from:"target"`
-	// Close is how the connection ended, if it did: "the server reset the connection" for example.
-	Close string `json:"close,omitempty" from:"target"`
+	// ConnectionEnd is how the connection ended, if it did: "the server reset the connection" for example.
+	ConnectionEnd string `json:"close,omitempty" from:"target"`
 	// Printed is what the server printed meanwhile, its last lines or the beginning of a panic or a traceback, where it
 	// closed the connection or sent nothing.
 	Printed []string `json:"printed,omitempty" from:"target"`
 	// Frequency is in how many runs or plays it occurred, if there were several: "in 2 of 10 runs".
 	Frequency string `json:"seen,omitempty" from:"target"`
-	// Marked is the line of the conversation at which it was received, counted from 1; 0 if it is none of them.
-	Marked int `json:"marked_line,omitempty"`
+	// MarkedLine is the line of the conversation at which it was received, counted from 1; 0 if it is none of them.
+	MarkedLine int `json:"marked_line,omitempty"`
 	// Conversation is given where it is not that of the check, but of another run of it.
 	Conversation []Line `json:"conversation,omitempty"`
 	// KnownLine is the line, counted from 1, of the file of known findings that lists it; 0: none.
 	KnownLine int `json:"known_line,omitempty"`
 	// Script shows it again, in the suite's language, where the check is not a script itself.
 	Script string `json:"script,omitempty" from:"target"`
-	// Unscripted is why there is no Script where generated commands have found it.
-	Unscripted string `json:"unscripted,omitempty" from:"target"`
-	// Unshrunk are the last steps before it that have to do with it, as they were played, where it has no Script.
-	Unshrunk []string `json:"unshrunk,omitempty" from:"target"`
-	// Saved is the file that the script, or what is Unshrunk, was saved in; empty if it was not.
+	// NoScriptReason is why there is no Script where generated commands have found it.
+	NoScriptReason string `json:"unscripted,omitempty" from:"target"`
+	// LastSteps are the last steps before it that have to do with it, as they were played, where it has no Script.
+	LastSteps []string `json:"unshrunk,omitempty" from:"target"`
+	// Saved is the file that the script, or what is LastSteps, was saved in; empty if it was not.
 	Saved string `json:"saved,omitempty"`
 	// Reproduce is the command, on one line, that shows the finding again.
 	Reproduce string `json:"reproduce,omitempty"`
@@ -94,8 +94,8 @@ type RunFinding struct {
 	Harm string `json:"harm,omitempty"`
 	// Checks names the checks that show it.
 	Checks []string `json:"checks"`
-	// Symptoms are the places in the list of that name, counted from 0, where it is shown.
-	Symptoms []int `json:"symptoms"`
+	// SymptomIndexes are the places in the list of that name, counted from 0, where it is shown.
+	SymptomIndexes []int `json:"symptoms"`
 }
 
 // Symptom is one place of a check where something else was received than expected, with all that this breaks.
@@ -151,7 +151,7 @@ func (r *Report) Findings() []Finding {
 		all = append(all, r.FindingsOf(&r.Checks[i])...)
 	}
 	for _, c := range r.Clauses {
-		if c.Verdict.Breach() && !mentions(all, c.ID) {
+		if c.Verdict.IsBreach() && !mentions(all, c.ID) {
 			all = append(all, r.fillClause(Finding{Clause: c.ID, Verdict: c.Verdict,
 				Evidence: Evidence{Check: strings.Join(c.Checks, ", "), Actual: c.Cause}}))
 		}
@@ -167,12 +167,12 @@ func (r *Report) Findings() []Finding {
 func (f *Finding) gravity() int {
 	generated := 0
 	switch {
-	case f.Unscripted != "":
+	case f.NoScriptReason != "":
 		generated = 4
 	case f.File == "":
 		generated = 2
 	}
-	return generated + min(len(f.Close), 1)
+	return generated + min(len(f.ConnectionEnd), 1)
 }
 
 // FindingsOf returns the findings of one check as [Report.Findings] has them, those without evidence last.
@@ -182,19 +182,19 @@ func (r *Report) FindingsOf(c *Check) []Finding {
 		findings = append(findings, r.fillClause(c.fillFinding(f)))
 	}
 	for _, cv := range c.Clauses {
-		if cv.Verdict.Breach() && !mentions(findings, cv.ID) {
+		if cv.Verdict.IsBreach() && !mentions(findings, cv.ID) {
 			finding := Finding{Clause: cv.ID, Level: cv.Level, Verdict: cv.Verdict, Evidence: Evidence{Actual: cv.Cause}}
 			findings = append(findings, r.fillClause(c.fillFinding(finding)))
 		}
 	}
-	if c.Verdict.Breach() && len(findings) == 0 {
+	if c.Verdict.IsBreach() && len(findings) == 0 {
 		findings = append(findings, c.fillFinding(Finding{Verdict: c.Verdict, Evidence: Evidence{Actual: c.Cause}}))
 	}
 	return findings
 }
 
-// results returns the verdicts of the check: on its clauses or, if it names none, its own, which has no clause.
-func (c *Check) results() []ClauseVerdict {
+// verdicts returns the verdicts of the check: on its clauses or, if it names none, its own, which has no clause.
+func (c *Check) verdicts() []ClauseVerdict {
 	if len(c.Clauses) > 0 {
 		return c.Clauses
 	}
@@ -217,20 +217,20 @@ func (c *Check) fillFinding(f Finding) Finding {
 
 // fillClause fills in what the catalogue knows about the clause of f.
 func (r *Report) fillClause(f Finding) Finding {
-	if c := r.clause(f.Clause); c != nil {
+	if c := r.clauseByID(f.Clause); c != nil {
 		f.Level, f.Statement, f.Harm = cmp.Or(f.Level, c.Level), cmp.Or(f.Statement, c.Statement), cmp.Or(f.Harm, c.Harm)
 		f.Fix = cmp.Or(f.Fix, c.Fix)
 	}
 	return f
 }
 
-// clause returns the clause with an id, nil if there is none.
-func (r *Report) clause(id string) *Clause {
+// clauseByID returns the clause with an id, nil if there is none.
+func (r *Report) clauseByID(id string) *Clause {
 	return Find(r.Clauses, func(c *Clause) bool { return id != "" && c.ID == id })
 }
 
-// check returns the check with an id, an empty one if there is none.
-func (r *Report) check(id string) *Check {
+// checkByID returns the check with an id, an empty one if there is none.
+func (r *Report) checkByID(id string) *Check {
 	if c := Find(r.Checks, func(c *Check) bool { return c.ID == id }); c != nil {
 		return c
 	}
@@ -241,16 +241,16 @@ func mentions(findings []Finding, clause string) bool {
 	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Clause == clause })
 }
 
-// symptoms groups findings that have their place and what was received there in common, in the order of the first of
-// each. The first of a group is the worst; each clause is in it once.
-func symptoms(all []Finding) [][]Finding {
+// groupSymptoms groups findings that have their place and what was received there in common, in the order of the first
+// of each. The first of a group is the worst; each clause is in it once.
+func groupSymptoms(all []Finding) [][]Finding {
 	type place struct {
 		check, file, expected, actual, clause string
 		line, col                             int
 	}
 	groups := groupBy(all, func(f *Finding) place {
 		clause := ""
-		if f.Unscripted != "" { // no place of its own: two clauses are two symptoms, however alike
+		if f.NoScriptReason != "" { // no place of its own: two clauses are two symptoms, however alike
 			clause = f.Clause
 		}
 		return place{f.Check, f.File, f.Expected, f.Actual, clause, f.Line, f.Col}
@@ -271,7 +271,7 @@ func symptoms(all []Finding) [][]Finding {
 func runFindings(groups [][]Finding) []RunFinding {
 	var all []symptomFinding
 	for i, group := range groups {
-		for _, f := range withoutKnown(group) {
+		for _, f := range dropKnown(group) {
 			all = append(all, symptomFinding{f, i})
 		}
 	}
@@ -290,7 +290,7 @@ func runFindings(groups [][]Finding) []RunFinding {
 		}
 		for _, f := range members {
 			b.Verdict = Worst(b.Verdict, f.Verdict)
-			b.Checks, b.Symptoms = include(b.Checks, f.Check), include(b.Symptoms, f.symptom)
+			b.Checks, b.SymptomIndexes = addUnique(b.Checks, f.Check), addUnique(b.SymptomIndexes, f.symptomIndex)
 		}
 		findings = append(findings, b)
 	}
@@ -314,8 +314,8 @@ func groupBy[T any, K comparable](all []T, key func(*T) K) [][]T {
 	return groups
 }
 
-// include returns a list with a value in it.
-func include[T comparable](list []T, value T) []T {
+// addUnique returns a list with a value in it.
+func addUnique[T comparable](list []T, value T) []T {
 	if slices.Contains(list, value) {
 		return list
 	}
@@ -323,7 +323,7 @@ func include[T comparable](list []T, value T) []T {
 }
 
 // Signature returns what is the same of f in every run: what was received, or how it differs, and what was expected. It
-// has one line; see Stable for what is replaced in it.
+// has one line; see MaskVolatile for what is replaced in it.
 func (f *Finding) Signature() string {
 	if len(f.Differences) > 0 {
 		return beginning(strings.Join(f.Differences, "; "), 2*signatureLimit)
@@ -341,7 +341,7 @@ const signatureLimit = 80
 
 // beginning returns the first characters of s, stable.
 func beginning(s string, limit int) string {
-	all := []rune(Stable(s))
+	all := []rune(MaskVolatile(s))
 	return strings.TrimSpace(string(all[:min(len(all), limit)]))
 }
 
@@ -360,10 +360,10 @@ var unstable = []struct {
 	{regexp.MustCompile(`\d+(?:[.,]\d+)*`), "#"},
 }
 
-// Stable returns s with what differs from run to run replaced: names that the suite made up by the word in them
+// MaskVolatile returns s with what differs from run to run replaced: names that the suite made up by the word in them
 // ("$queue"), times and durations by "#time", numbers of 16 digits or more, which a float64 need not hold, by "##", and
 // other numbers by "#". Spaces are single.
-func Stable(s string) string {
+func MaskVolatile(s string) string {
 	for _, u := range unstable {
 		s = u.pattern.ReplaceAllString(s, u.replacement)
 	}

@@ -91,8 +91,8 @@ func TestGeneratedChecksComeLast(t *testing.T) {
 	t.Parallel()
 	generated := func(clause string) Finding {
 		return Finding{Clause: clause, Verdict: Fail, Evidence: Evidence{
-			Expected: "-", Actual: "<close>", Unscripted: "there was no time", Shrink: "fwpcheck explore",
-			Conversation: []Line{{From: FromClient, Text: "HELLO 5"}, {From: FromServer, Text: "<close>"}}, Marked: 2,
+			Expected: "-", Actual: "<close>", NoScriptReason: "there was no time", Shrink: "fwpcheck explore",
+			Conversation: []Line{{From: FromClient, Text: "HELLO 5"}, {From: FromServer, Text: "<close>"}}, MarkedLine: 2,
 		}}
 	}
 	scripted := func(line int, actual string) Finding {
@@ -124,8 +124,8 @@ func TestASymptomHasAllClausesThatItBreaks(t *testing.T) {
 	}, Clauses: []Clause{{ID: "A", Verdict: Inconclusive}, {ID: "B", Verdict: Fail}, {ID: "C", Verdict: Pass}}}
 	output := r.jsonReport(ExitOptions{})
 	assert.Equal(t, []RunFinding{
-		{Clause: "B", Verdict: Fail, Checks: []string{"a"}, Symptoms: []int{0}},
-		{Clause: "A", Verdict: Fail, Checks: []string{"a", "b"}, Symptoms: []int{0, 1, 2}},
+		{Clause: "B", Verdict: Fail, Checks: []string{"a"}, SymptomIndexes: []int{0}},
+		{Clause: "A", Verdict: Fail, Checks: []string{"a", "b"}, SymptomIndexes: []int{0, 1, 2}},
 	}, output.RunFindings)
 	assert.Equal(t, []string{"B", "A"}, output.Symptoms[0].Clauses)
 	assert.Equal(t, Counts{
@@ -166,7 +166,7 @@ func TestACloseWeighsLessThanAReply(t *testing.T) {
 		return Check{ID: check, Verdict: Fail, Findings: []Finding{{Clause: "FWP-AUTH-06", Verdict: Fail, Evidence: e}}}
 	}
 	r := &Report{Checks: []Check{
-		checkOf("closes", Evidence{Expected: "an error", Actual: "the connection was closed", Close: "orderly"}),
+		checkOf("closes", Evidence{Expected: "an error", Actual: "the connection was closed", ConnectionEnd: "orderly"}),
 		checkOf("serves", Evidence{Expected: "an error", Actual: "+OK"}),
 	}}
 	assert.Equal(t, "serves", r.Findings()[0].Check)
@@ -211,8 +211,8 @@ func TestSignature(t *testing.T) {
 func FuzzStable(f *testing.F) {
 	f.Add(`${"jid":"fwp112021521970b0-2-jid-2","at":"2026-11-20T23:23:38.98Z"} after 2.003 s, 7 of 1,000`)
 	f.Fuzz(func(t *testing.T, s string) {
-		stable := Stable(s)
-		assert.Equal(t, stable, Stable(stable))
+		stable := MaskVolatile(s)
+		assert.Equal(t, stable, MaskVolatile(stable))
 	})
 }
 
@@ -248,13 +248,13 @@ func TestTheEvidenceIsWhatLeadsToTheFinding(t *testing.T) {
 		return strings.Join(texts, "|")
 	}
 	assert.Equal(t, "a+HI|aHELLO|a+OK|bPUSH fwp-jid-00001|b+OK|the operator: restart|aFETCH fwp-queue-01|"+
-		"a$fwp-jid-00001 !expected null|8", lines(Evidence{Marked: 14, Expected: "null"}, PageOptions{}))
+		"a$fwp-jid-00001 !expected null|8", lines(Evidence{MarkedLine: 14, Expected: "null"}, PageOptions{}))
 	assert.Contains(t, lines(Evidence{}, PageOptions{}), "cBEAT|", "without a mark, what leads to the end")
-	assert.Equal(t, len(all), 1+strings.Count(lines(Evidence{Marked: 14}, PageOptions{Verbose: true}), "|"))
+	assert.Equal(t, len(all), 1+strings.Count(lines(Evidence{MarkedLine: 14}, PageOptions{Verbose: true}), "|"))
 	all = linesOf("- -- started", "a S: +HI", "a -- closed", "b S: +HI", "b -- closed", "- -- exited")
 	assert.Equal(t, "started|b+HI|bclosed|exited|2", lines(Evidence{}, PageOptions{}), "the last connection")
 	all = all[:0]
-	assert.Empty(t, lines(Evidence{Marked: 3}, PageOptions{}))
+	assert.Empty(t, lines(Evidence{MarkedLine: 3}, PageOptions{}))
 }
 
 func TestALongConversationIsNarrowed(t *testing.T) {
@@ -265,7 +265,7 @@ func TestALongConversationIsNarrowed(t *testing.T) {
 	}
 	lines = append(lines, "a C: FETCH fwp-jid-00007")
 	all := linesOf(lines...)
-	entries := transcript(&Evidence{Marked: len(all)}, all, PageOptions{}).Entries
+	entries := transcript(&Evidence{MarkedLine: len(all)}, all, PageOptions{}).Entries
 	assert.LessOrEqual(t, len(entries), 2*exchangeLimit)
 	assert.Contains(t, entries[2].Line.Text, "fwp-jid-00007", "what shares the rarest name")
 	assert.Equal(t, "FETCH fwp-jid-00007", entries[len(entries)-2].Line.Text)
@@ -292,7 +292,7 @@ func TestAJobIsFollowedByItsName(t *testing.T) {
 	}
 	all := linesOf(append(lines, "a C: FETCH q", "a S: $"+job(2))...)
 	var verbs []string
-	for _, entry := range transcript(&Evidence{Marked: len(all)}, all, PageOptions{}).Entries {
+	for _, entry := range transcript(&Evidence{MarkedLine: len(all)}, all, PageOptions{}).Entries {
 		if strings.Contains(entry.Line.Text, "fwp-jid-00002") {
 			verbs = append(verbs, strings.Fields(entry.Line.Text)[0])
 		}
@@ -303,7 +303,7 @@ func TestAJobIsFollowedByItsName(t *testing.T) {
 func TestLinesThatAreAlikeAreCounted(t *testing.T) {
 	t.Parallel()
 	all := linesOf("a C: FETCH fwp-queue-01", "a S: null", "a S: null", "a S: null", "a S: +OK")
-	entries := transcript(&Evidence{Marked: 5, Expected: "x"}, all, PageOptions{}).Entries
+	entries := transcript(&Evidence{MarkedLine: 5, Expected: "x"}, all, PageOptions{}).Entries
 	assert.Equal(t, 2, entries[2].Repeats)
 	assert.Len(t, entries, 4)
 }
@@ -373,7 +373,7 @@ func TestHarmComesFirst(t *testing.T) {
 		Clauses: []Clause{{ID: "A-02", Harm: "no shutdown"}, {ID: "A-03", Harm: "jobs lost"}},
 	}
 	var ids []string
-	for _, b := range runFindings(symptoms(r.Findings())) {
+	for _, b := range runFindings(groupSymptoms(r.Findings())) {
 		ids = append(ids, strings.TrimSpace(b.Harm+" "+b.Clause))
 	}
 	assert.Equal(t, []string{"jobs lost A-03", "no shutdown A-02", "A-01", "A-04"}, ids)
@@ -391,7 +391,7 @@ func TestAJobIsNotRepeated(t *testing.T) {
 	assert.Equal(t, `${"jid":`, jobs.shortLine(`${"jid":`, nil))
 	assert.Equal(t, []string{"retry", "args"}, (&Evidence{
 		Differences: []string{".retry: expected 25, got 0"}, Expected: `${"args":[]}`,
-	}).matters())
+	}).fieldNames())
 }
 
 // Where this machine is why most has no result, the last line says so, and what to do.
@@ -428,7 +428,7 @@ func TestACutConversationKeepsTheTurn(t *testing.T) {
 		"an end": suite("exited")} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			conversation := transcript(&Evidence{Marked: len(all) + 1}, append(slices.Clone(all), end), PageOptions{})
+			conversation := transcript(&Evidence{MarkedLine: len(all) + 1}, append(slices.Clone(all), end), PageOptions{})
 			var texts []string
 			for _, e := range conversation.Entries {
 				texts = append(texts, e.Line.Text)

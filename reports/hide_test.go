@@ -82,12 +82,12 @@ func names(n int) []string {
 
 func TestBoundKeepsWhatIsShort(t *testing.T) {
 	t.Parallel()
-	finding := Finding{Evidence: Evidence{Marked: 7, Differences: names(10)}}
+	finding := Finding{Evidence: Evidence{MarkedLine: 7, Differences: names(10)}}
 	build := func() *Report {
 		return &Report{Checks: []Check{{Conversation: talk(1000), LeftoverJobs: names(1000), Findings: []Finding{finding}}}}
 	}
 	r := build()
-	Bound(r)
+	ShortenLists(r)
 	assert.Equal(t, build(), r)
 }
 
@@ -97,13 +97,13 @@ func TestBoundLeavesLinesOut(t *testing.T) {
 	r := &Report{Clauses: []Clause{}}
 	for range 50 {
 		r.Checks = append(r.Checks, Check{Verdict: Fail, Conversation: talk(3000), LeftoverJobs: names(3000), Findings: []Finding{
-			{Verdict: Fail, Evidence: Evidence{Marked: 1000, Differences: names(1000)}},
-			{Verdict: Fail, Evidence: Evidence{Marked: 2000, Line: 1}},
-			{Verdict: Fail, Evidence: Evidence{Marked: 2900, Line: 2, Conversation: talk(2950)}},
+			{Verdict: Fail, Evidence: Evidence{MarkedLine: 1000, Differences: names(1000)}},
+			{Verdict: Fail, Evidence: Evidence{MarkedLine: 2000, Line: 1}},
+			{Verdict: Fail, Evidence: Evidence{MarkedLine: 2900, Line: 2, Conversation: talk(2950)}},
 		}})
 	}
 	r.Checks = append(r.Checks, Check{ID: "short", Verdict: Inconclusive, Conversation: talk(3)})
-	Bound(r)
+	ShortenLists(r)
 	var out bytes.Buffer
 	require.NoError(t, r.WriteJSON(&out, ExitOptions{}))
 	assert.Less(t, out.Len(), 3<<20)
@@ -114,9 +114,9 @@ func TestBoundLeavesLinesOut(t *testing.T) {
 		if f.Conversation == nil {
 			lines = c.Conversation
 		}
-		require.Positive(t, f.Marked)
-		assert.True(t, strings.HasPrefix(lines[f.Marked-1].Text, line), lines[f.Marked-1].Text)
-		assert.True(t, strings.HasPrefix(lines[f.Marked-2].Text, "line "), "what comes before stays")
+		require.Positive(t, f.MarkedLine)
+		assert.True(t, strings.HasPrefix(lines[f.MarkedLine-1].Text, line), lines[f.MarkedLine-1].Text)
+		assert.True(t, strings.HasPrefix(lines[f.MarkedLine-2].Text, "line "), "what comes before stays")
 	}
 	assert.Regexp(t, `^9\d\d lines left out: `, c.Conversation[0].Text)
 	assert.Equal(t, FromSuite, c.Conversation[0].From)
@@ -128,15 +128,15 @@ func TestBoundLeavesLinesOut(t *testing.T) {
 func TestBoundReachesOtherResults(t *testing.T) {
 	t.Parallel()
 	e := &Exploration{LeftoverJobs: names(9000), Findings: []ExplorationFinding{{
-		Finding: Finding{Evidence: Evidence{Marked: 9000, Conversation: talk(9000), Unshrunk: names(9000)}},
+		Finding: Finding{Evidence: Evidence{MarkedLine: 9000, Conversation: talk(9000), LastSteps: names(9000)}},
 	}}}
 	c := &Comparison{LeftoverJobs: names(9000)}
-	Bound(e)
-	Bound(c)
+	ShortenLists(e)
+	ShortenLists(c)
 	var out bytes.Buffer
 	require.NoError(t, e.WriteJSON(&out, ExitOptions{}))
 	assert.Less(t, out.Len(), 3<<20)
 	require.NoError(t, c.WriteJSON(&out, ExitOptions{}))
 	assert.Less(t, out.Len(), 6<<20)
-	assert.Len(t, e.Findings[0].Conversation, e.Findings[0].Marked)
+	assert.Len(t, e.Findings[0].Conversation, e.Findings[0].MarkedLine)
 }

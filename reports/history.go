@@ -58,10 +58,10 @@ func (h *Histories) Outcome(ExitOptions) Outcome {
 // WriteJSON writes h as one indented JSON object and a final newline.
 func (h *Histories) WriteJSON(w io.Writer, o ExitOptions) error {
 	output := *h
-	output.Head, output.Files = h.WithOutcome(HistoriesSchema, h.Outcome(o)), slices.Clone(List(h.Files))
+	output.Head, output.Files = h.WithOutcome(HistoriesSchema, h.Outcome(o)), slices.Clone(EmptyIfNil(h.Files))
 	for i := range output.Files {
 		f := &output.Files[i]
-		f.Findings, f.Inconclusive = List(f.Findings), List(f.Inconclusive)
+		f.Findings, f.Inconclusive = EmptyIfNil(f.Findings), EmptyIfNil(f.Inconclusive)
 	}
 	return WriteJSON(w, &output)
 }
@@ -170,7 +170,7 @@ func (p *Page) history(h *History, o PageOptions) {
 	if h.Damage != "" && h.Events == 0 {
 		return // nothing could be read
 	}
-	p.Add(Heading{Level: 1, Text: Words(h.Name + ": " + h.sum())})
+	p.Add(Heading{Level: 1, Text: PlainText(h.Name + ": " + h.sum())})
 	if len(h.Lives) > 0 && o.Figures {
 		p.Add(Table{Columns: []Column{{Title: "clause"}, {Title: "job"}, {Title: "calls", AlignRight: true}},
 			Rows: RowsOf(h.Lives, func(l *Life) Row {
@@ -187,7 +187,7 @@ func (p *Page) history(h *History, o PageOptions) {
 	}
 	if len(h.Findings) > 0 && h.Findings[0].JID != "" {
 		command := Field{Label: "the life of one job", Lines: LinesOf(LifeCommand(h.Name, h.Findings[0].JID)),
-			Command: true}
+			IsCommand: true}
 		p.Add(Fields{Fields: []Field{command}})
 	}
 	p.causes(h)
@@ -234,14 +234,15 @@ func (p *Page) historyFinding(f *HistoryFinding) {
 	}
 	lines := LinesOf(f.Statement)
 	if len(f.Or) > 0 {
-		lines = append(lines, Words("Or it breaks "+strings.Join(f.Or, " or ")+": because calls overlap, both are "+
+		lines = append(lines, PlainText("Or it breaks "+strings.Join(f.Or, " or ")+": because calls overlap, both are "+
 			"possible."))
 	}
 	events := f.Events[:min(len(f.Events), eventsShown)]
 	t := Table{Rows: RowsOf(events, func(e *HistoryEvent) Row { return Cells(e.Cells...) })}
 	if rest := len(f.Events) - eventsShown; rest > 0 {
-		t.Note = Words("and " + text.Count(rest, "more event"))
+		t.Note = PlainText("and " + text.Count(rest, "more event"))
 	}
-	p.Add(Heading{Level: 2, Text: title, Anchor: lifeAnchor(f.JID)}, Prose{append(lines, Words("found: "+f.Description))},
+	p.Add(Heading{Level: 2, Text: title, Anchor: lifeAnchor(f.JID)},
+		Prose{append(lines, PlainText("found: "+f.Description))},
 		t)
 }

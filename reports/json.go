@@ -34,19 +34,19 @@ func (r *Report) jsonReport(o ExitOptions) *Report {
 	output := *r
 	output.Head = r.WithOutcome(Schema, r.Outcome(o))
 	all := r.Findings()
-	groups := symptoms(all)
-	output.RunFindings, output.Symptoms = List(runFindings(groups)), []Symptom{}
+	groups := groupSymptoms(all)
+	output.RunFindings, output.Symptoms = EmptyIfNil(runFindings(groups)), []Symptom{}
 	output.Counts, output.KnownFindings = r.counts(all), r.knownFindings(groups)
 	for _, group := range groups {
 		s := Symptom{Verdict: group[0].Verdict, Clauses: []string{}, Evidence: group[0].Evidence}
 		for _, f := range group {
 			if f.Clause != "" {
-				s.Clauses = include(s.Clauses, f.Clause)
+				s.Clauses = addUnique(s.Clauses, f.Clause)
 			}
 		}
 		output.Symptoms = append(output.Symptoms, s)
 	}
-	output.Checks, output.Clauses = List(r.Checks), List(r.Clauses)
+	output.Checks, output.Clauses = EmptyIfNil(r.Checks), EmptyIfNil(r.Clauses)
 	return &output
 }
 
@@ -81,8 +81,8 @@ func EncodeJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
-// List returns s, or an empty list in the place of none.
-func List[T any](s []T) []T {
+// EmptyIfNil returns s, or an empty list in the place of none.
+func EmptyIfNil[T any](s []T) []T {
 	if s == nil {
 		return []T{}
 	}
@@ -130,10 +130,10 @@ func hideBelow(hide func(string) string, v reflect.Value, isTarget bool) {
 // are left, differences. perLine is what a line of one takes beside its text.
 const listLimit, perLine = 2 << 20, 100
 
-// Bound shortens the lists of a result, to which it has a pointer, that hold what the target has sent, if all of them
-// have more than 2 MiB: the longest ones, to the same length. What leads to a finding stays longest, and each list says
-// how much was left out.
-func Bound(result any) {
+// ShortenLists shortens the lists of a result, to which it has a pointer, that hold what the target has sent, if all of
+// them have more than 2 MiB: the longest ones, to the same length. What leads to a finding stays longest, and each list
+// says how much was left out.
+func ShortenLists(result any) {
 	lists := listsBelow(nil, reflect.ValueOf(result), false)
 	slices.SortStableFunc(lists, func(a, b list) int { return cmp.Compare(a.size(), b.size()) })
 	budget := listLimit
@@ -197,7 +197,7 @@ func listsBelow(all []list, v reflect.Value, isTarget bool) []list {
 		case *Check:
 			all = append(all, holder.lines())
 		case *Evidence:
-			all = append(all, listOfLines(&holder.Conversation, []*int{&holder.Marked}))
+			all = append(all, listOfLines(&holder.Conversation, []*int{&holder.MarkedLine}))
 		}
 		for field, value := range v.Fields() {
 			if field.IsExported() {
@@ -213,7 +213,7 @@ func (c *Check) lines() list {
 	var marks []*int
 	for i := range c.Findings {
 		if f := &c.Findings[i]; f.Conversation == nil {
-			marks = append(marks, &f.Marked)
+			marks = append(marks, &f.MarkedLine)
 		}
 	}
 	return listOfLines(&c.Conversation, marks)

@@ -25,8 +25,8 @@ type Expectations struct {
 	Notes []Expectation `json:"notes,omitempty"`
 }
 
-// at returns the place of a line: "fwpcheck.expect:7"; empty for line 0.
-func (e *Expectations) at(line int) string {
+// linePlace returns the place of a line: "fwpcheck.expect:7"; empty for line 0.
+func (e *Expectations) linePlace(line int) string {
 	switch {
 	case line == 0:
 		return ""
@@ -50,8 +50,8 @@ type KnownFinding struct {
 	Check   string  `json:"check"`
 	Verdict Verdict `json:"verdict"`
 	Line    int     `json:"line"`
-	// Symptom is the place in the list of symptoms, counted from 0; none for a verdict that has no evidence.
-	Symptom *int `json:"symptom,omitempty"`
+	// SymptomIndex is the place in the list of symptoms, counted from 0; none for a verdict that has no evidence.
+	SymptomIndex *int `json:"symptom,omitempty"`
 }
 
 // generated says how much generated checks have found that is known, and how much when the file was written; empty if
@@ -73,7 +73,7 @@ func (r *Report) WithoutExpectations() *Report {
 	report.Expectations, report.Checks = nil, slices.Clone(r.Checks)
 	for i := range report.Checks {
 		c := &report.Checks[i]
-		c.KnownLine, c.Clauses, c.Findings = 0, slices.Clone(c.Clauses), clearKnown(c.Findings)
+		c.KnownLine, c.Clauses, c.Findings = 0, slices.Clone(c.Clauses), clearKnownLines(c.Findings)
 		for j := range c.Clauses {
 			c.Clauses[j].KnownLine = 0
 		}
@@ -81,8 +81,8 @@ func (r *Report) WithoutExpectations() *Report {
 	return &report
 }
 
-// withoutKnown returns the findings that are not known.
-func withoutKnown(all []Finding) []Finding {
+// dropKnown returns the findings that are not known.
+func dropKnown(all []Finding) []Finding {
 	return slices.DeleteFunc(slices.Clone(all), func(f Finding) bool { return !isNew(f) })
 }
 
@@ -94,7 +94,7 @@ func shownGroups(groups [][]Finding, o PageOptions) [][]Finding {
 	}
 	var result [][]Finding
 	for _, group := range groups {
-		if group = withoutKnown(group); len(group) > 0 {
+		if group = dropKnown(group); len(group) > 0 {
 			result = append(result, group)
 		}
 	}
@@ -113,7 +113,7 @@ func (r *Report) knownFindings(groups [][]Finding) []KnownFinding {
 	}
 	for i := range r.Checks {
 		c := &r.Checks[i]
-		for _, cv := range c.results() {
+		for _, cv := range c.verdicts() {
 			if cv.KnownLine > 0 {
 				all = append(all, KnownFinding{cv.ID, c.ID, cv.Verdict, cv.KnownLine, nil})
 			}
@@ -215,11 +215,11 @@ func (r *Report) knownRow(group []KnownFinding) Row {
 	var checks []string
 	var lines []int
 	for _, k := range group {
-		checks, lines = include(checks, k.Check), include(lines, k.Line)
+		checks, lines = addUnique(checks, k.Check), addUnique(lines, k.Line)
 	}
-	words := cmp.Or(r.check(group[0].Check).Title, "(no clause)")
+	words := cmp.Or(r.checkByID(group[0].Check).Title, "(no clause)")
 	if group[0].Clause != "" {
-		words = cmp.Or(r.clause(group[0].Clause), &Clause{}).Statement
+		words = cmp.Or(r.clauseByID(group[0].Clause), &Clause{}).Statement
 	}
 	return group[0].Verdict.row(group[0].Clause, words, checksText(checks), "line "+ranges(lines))
 }
@@ -254,7 +254,7 @@ func (p *Page) expectations(title, words string, style Style, lines []Expectatio
 	}
 	p.Section(title, words)
 	for _, l := range lines {
-		p.Add(Heading{Level: 3, Text: append(StyledText(style, fmt.Sprintf("line %d: ", l.Line)), Words(l.Text)...)},
+		p.Add(Heading{Level: 3, Text: append(StyledText(style, fmt.Sprintf("line %d: ", l.Line)), PlainText(l.Text)...)},
 			Prose{LinesOf(l.Reason)})
 	}
 }

@@ -34,7 +34,7 @@ func TestManyClausesBehindAKnownFinding(t *testing.T) {
 		}
 		for _, verbose := range []bool{false, true} {
 			var p Page
-			p.knownFindings(r, symptoms(r.Findings()), PageOptions{Verbose: verbose})
+			p.knownFindings(r, groupSymptoms(r.Findings()), PageOptions{Verbose: verbose})
 			text := TextOf(p.Blocks...)
 			isBrief := n > inconclusiveShown && !verbose
 			assert.Equal(t, isBrief, strings.Contains(text, fmt.Sprint(n, " clauses; -v")), text)

@@ -12,8 +12,8 @@ type Life struct {
 	JID string `json:"jid"`
 	// Record is what it was read from: a file, or a check of a report.
 	Record string `json:"record"`
-	// Lines is set if the record has no times: From and Until of all parts count its lines, and not nanoseconds.
-	Lines bool `json:"lines,omitempty"`
+	// IsLineBased is set if the record has no times: From and Until of all parts count its lines, and not nanoseconds.
+	IsLineBased bool `json:"lines,omitempty"`
 	// Calls are in the order of their beginning; Left is how many are left out in their middle.
 	Calls        []LifeCall `json:"calls"`
 	OmittedCalls int        `json:"calls_left_out,omitempty"`
@@ -68,7 +68,7 @@ type LifeFinding struct {
 
 // Instant writes an instant of the life.
 func (l *Life) Instant(t time.Duration) string {
-	if l.Lines {
+	if l.IsLineBased {
 		return "line " + text.GroupDigits(int64(t))
 	}
 	return Duration(t)
@@ -87,7 +87,7 @@ func (l *Life) Table() Table {
 		return row
 	})}
 	if l.OmittedCalls > 0 {
-		t.Note = Words(text.Count(l.OmittedCalls, "call") + " in the middle left out")
+		t.Note = PlainText(text.Count(l.OmittedCalls, "call") + " in the middle left out")
 	}
 	return t
 }

@@ -98,22 +98,22 @@ func withOpen(g []group, cv ClauseVerdict, row openRow) []group {
 	return g
 }
 
-// remark is an observation: a question that a check asks, and the answer.
-type remark struct{ clause, asks, answer, check string }
+// observedAnswer is an observation: a question that a check asks, and the answer.
+type observedAnswer struct{ clause, asks, answer, check string }
 
-// remarks returns the observations of all checks, in the order of the checks.
-func (r *Report) remarks() []remark {
-	var all []remark
+// observedAnswers returns the observations of all checks, in the order of the checks.
+func (r *Report) observedAnswers() []observedAnswer {
+	var all []observedAnswer
 	for _, c := range r.Checks {
-		for _, cv := range c.results() {
+		for _, cv := range c.verdicts() {
 			if cv.Verdict == Observed {
-				all = append(all, remark{cv.ID, c.Title, cv.Cause, c.ID})
+				all = append(all, observedAnswer{cv.ID, c.Title, cv.Cause, c.ID})
 			}
 		}
 	}
 	for _, c := range r.Clauses {
-		if c.Verdict == Observed && !slices.ContainsFunc(all, func(m remark) bool { return m.clause == c.ID }) {
-			all = append(all, remark{c.ID, c.Statement, c.Cause, strings.Join(c.Checks, ", ")})
+		if c.Verdict == Observed && !slices.ContainsFunc(all, func(m observedAnswer) bool { return m.clause == c.ID }) {
+			all = append(all, observedAnswer{c.ID, c.Statement, c.Cause, strings.Join(c.Checks, ", ")})
 		}
 	}
 	return all
@@ -154,12 +154,12 @@ func (g *group) briefLines(r *Report) []Text {
 	var clauses, checks []string
 	for _, row := range g.rows {
 		for _, id := range row.clauses {
-			if c := r.clause(id); c == nil || c.Verdict == g.verdict {
-				clauses = include(clauses, id)
+			if c := r.clauseByID(id); c == nil || c.Verdict == g.verdict {
+				clauses = addUnique(clauses, id)
 			}
 		}
 		if row.check != "" && (len(row.clauses) == 0 || isOpen(g.verdict)) {
-			checks = include(checks, row.check+attempts(row.attempts))
+			checks = addUnique(checks, row.check+attempts(row.attempts))
 		}
 	}
 	slices.Sort(clauses)
@@ -180,7 +180,7 @@ func (g *group) example() []Text {
 	}
 	first := g.rows[0]
 	name := cmp.Or(first.check, strings.Join(first.clauses, ", "))
-	return []Text{Words("for example " + name + ": " + abridge(first.cause))}
+	return []Text{PlainText("for example " + name + ": " + abridge(first.cause))}
 }
 
 // rows appends the checks of a group with their clauses, their causes if these differ, and what was said on the
@@ -188,9 +188,9 @@ func (g *group) example() []Text {
 func (p *Page) rows(r *Report, g group) {
 	p.Add(g.table())
 	for _, row := range g.rows {
-		c := r.check(row.check)
+		c := r.checkByID(row.check)
 		if g.verdict == Inconclusive && len(c.Findings) == 0 && len(c.Conversation) > 0 {
-			p.Add(Heading{Level: 3, Text: Words(c.ID)}, transcript(&Evidence{}, c.Conversation, PageOptions{Verbose: true}))
+			p.Add(Heading{Level: 3, Text: PlainText(c.ID)}, transcript(&Evidence{}, c.Conversation, PageOptions{Verbose: true}))
 		}
 	}
 }
@@ -223,7 +223,7 @@ func defaultWhy(v Verdict) string {
 // each, which has the question and the answer, else the number of clauses.
 func (p *Page) observations(r *Report, clauses int, o PageOptions) {
 	t := Table{Wrap: true}
-	for _, m := range r.remarks() {
+	for _, m := range r.observedAnswers() {
 		words := strings.TrimSuffix(cmp.Or(m.asks, m.check), ".") + ": " + cmp.Or(m.answer, "it does")
 		t.Rows = append(t.Rows, Cells(m.clause, words+" ["+m.check+"]"))
 	}

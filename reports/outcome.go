@@ -18,8 +18,10 @@ type ExitOptions struct {
 	Require []string
 }
 
-// counts reports whether a verdict makes the exit code 1.
-func (o ExitOptions) counts(v Verdict) bool { return v == Fail || v == Crash || v == Warn && o.Strict }
+// isFailure reports whether a verdict makes the exit code 1.
+func (o ExitOptions) isFailure(v Verdict) bool {
+	return v == Fail || v == Crash || v == Warn && o.Strict
+}
 
 // ExitCode returns the exit code for r; see the constants. Not selected, skipped and not applicable do not change it,
 // nor does a clause that no check evaluates (NotRun without Checks), unless o.Require names the clause.
@@ -34,7 +36,7 @@ func (r *Report) Outcome(o ExitOptions) Outcome {
 	missing := join(strings.Join(t.missingClauses, ", "), t.sum())
 	hasFailure := t.staleLines > 0
 	for v := range t.Findings {
-		hasFailure = hasFailure || o.counts(v)
+		hasFailure = hasFailure || o.isFailure(v)
 	}
 	undone := "no server could be tested"
 	if r.Target.Command != "" {
@@ -103,7 +105,7 @@ func (r *Report) tally(o ExitOptions) tally {
 		t.isDecided = t.isDecided || isDecided(&r.Clauses[i])
 	}
 	for _, id := range o.Require {
-		if !isDecided(r.clause(id)) {
+		if !isDecided(r.clauseByID(id)) {
 			t.missingClauses = append(t.missingClauses, id)
 		}
 	}
@@ -115,7 +117,7 @@ var machineReasons = []ReasonCode{ReasonLag, ReasonTime, ReasonUnsteady}
 
 // IsLate reports whether the check has no result on something because of this machine: another play may have one.
 func (c *Check) IsLate() bool {
-	return slices.ContainsFunc(c.results(), func(cv ClauseVerdict) bool {
+	return slices.ContainsFunc(c.verdicts(), func(cv ClauseVerdict) bool {
 		return isOpen(cv.Verdict) && slices.Contains(machineReasons, cv.Reason)
 	})
 }
@@ -131,7 +133,7 @@ var adviceOf = map[ReasonCode]string{
 func (r *Report) machineCause() string {
 	times, topReason, all, lateCount := map[ReasonCode]int{}, ReasonCode(""), 0, 0
 	for _, c := range r.Checks {
-		for _, cv := range c.results() {
+		for _, cv := range c.verdicts() {
 			if !isOpen(cv.Verdict) || cv.KnownLine > 0 {
 				continue
 			}
@@ -154,7 +156,7 @@ func (r *Report) machineCause() string {
 // counts returns what the run comes to, given its findings.
 func (r *Report) counts(all []Finding) Counts {
 	c := Counts{Findings: map[Verdict]int{}, Clauses: map[Verdict]int{}, Checks: map[Verdict]int{}}
-	findings := runFindings(symptoms(all))
+	findings := runFindings(groupSymptoms(all))
 	for _, f := range findings {
 		c.Findings[f.Verdict]++
 	}

@@ -26,7 +26,7 @@ type PageOptions struct {
 	Exit ExitOptions
 }
 
-// Block is a part of a page: Heading, Prose, Fields, Table, Transcript, Code, Figure, Tiles or Conclusion.
+// Block is a part of a page: Heading, Wrap, Fields, Table, Transcript, Code, Figure, Tiles or Conclusion.
 type Block interface{ block() }
 
 // Heading begins a section, which lasts until the next heading of its level or above.
@@ -52,7 +52,7 @@ type Fields struct {
 
 // VisibleFields returns the fields that have something to show.
 func (f *Fields) VisibleFields() []Field {
-	empty := func(f Field) bool { return len(f.Lines) == 0 || len(f.Lines) == 1 && f.Lines[0].Empty() }
+	empty := func(f Field) bool { return len(f.Lines) == 0 || len(f.Lines) == 1 && f.Lines[0].IsEmpty() }
 	return slices.DeleteFunc(slices.Clone(f.Fields), empty)
 }
 
@@ -60,10 +60,10 @@ func (f *Fields) VisibleFields() []Field {
 type Field struct {
 	Label string
 	Lines []Text
-	// Prose is set if the lines are wrapped. If not they are shown as they are: what was received.
-	Prose bool
-	// Command is set if the lines are commands of a shell, to copy.
-	Command bool
+	// Wrap is set if the lines are wrapped. If not they are shown as they are: what was received.
+	Wrap bool
+	// IsCommand is set if the lines are commands of a shell, to copy.
+	IsCommand bool
 }
 
 // Table has rows of cells.
@@ -84,8 +84,8 @@ type Column struct {
 	AlignRight bool
 	// IsBrief shortens its cells to what the other cells of the row leave of the line.
 	IsBrief bool
-	// Unit is set if it holds the unit of the number before it.
-	Unit bool
+	// IsUnit is set if it holds the unit of the number before it.
+	IsUnit bool
 	// Width is its least width in characters, so that the columns of several reports are alike.
 	Width int
 }
@@ -99,8 +99,8 @@ func RowsOf[T any](all []T, row func(*T) Row) []Row {
 	return rows
 }
 
-// Layout returns as many columns as the widest row has cells, or more if Columns has more.
-func (t *Table) Layout() []Column {
+// AllColumns returns as many columns as the widest row has cells, or more if Columns has more.
+func (t *Table) AllColumns() []Column {
 	columns := slices.Clone(t.Columns)
 	for _, row := range t.Rows {
 		columns = append(columns, make([]Column, max(0, len(row.Cells)-len(columns)))...)
@@ -193,8 +193,8 @@ const (
 	Optional       // an observation
 )
 
-// Words returns a text without a style.
-func Words(s string) Text { return Text{{Text: s}} }
+// PlainText returns a text without a style.
+func PlainText(s string) Text { return Text{{Text: s}} }
 
 // StyledText returns a text in one style.
 func StyledText(style Style, s string) Text { return Text{{Text: s, Style: style}} }
@@ -209,7 +209,7 @@ func LinesOf(s string) []Text {
 	}
 	var lines []Text
 	for line := range strings.SplitSeq(strings.TrimRight(s, "\n"), "\n") {
-		lines = append(lines, Words(strings.TrimSuffix(line, "\r")))
+		lines = append(lines, PlainText(strings.TrimSuffix(line, "\r")))
 	}
 	return lines
 }
@@ -227,7 +227,7 @@ func (r Row) With(cells ...Text) Row {
 func TextsOf(lines []string) []Text {
 	var texts []Text
 	for _, line := range lines {
-		texts = append(texts, Words(line))
+		texts = append(texts, PlainText(line))
 	}
 	return texts
 }
@@ -253,8 +253,8 @@ func (t Text) Lines() []Text {
 	return lines
 }
 
-// Empty reports whether there is nothing to read.
-func (t Text) Empty() bool { return t.String() == "" }
+// IsEmpty reports whether there is nothing to read.
+func (t Text) IsEmpty() bool { return t.String() == "" }
 
 // Add appends blocks, without those that have nothing to show.
 func (p *Page) Add(blocks ...Block) {
@@ -301,8 +301,8 @@ func (p *Page) TableSection(title, words string, t Table) {
 
 // NewField returns a field with one value that is wrapped.
 func NewField(label, value string) Field {
-	return Field{Label: label, Lines: LinesOf(value), Prose: true}
+	return Field{Label: label, Lines: LinesOf(value), Wrap: true}
 }
 
-// exact returns a field whose lines are shown as they are.
-func exact(label string, lines ...Text) Field { return Field{Label: label, Lines: lines} }
+// verbatimField returns a field whose lines are shown as they are.
+func verbatimField(label string, lines ...Text) Field { return Field{Label: label, Lines: lines} }

@@ -28,7 +28,7 @@ func (e *Exploration) Page(o PageOptions) Page {
 	}
 	p.coverage(e, o)
 	p.leftover(e.LeftoverJobs, "of this run that are, or may be, still on the target", o, e.Target)
-	limits := wordsIf(len(e.Limits), ", ended by "+e.Limits)
+	limits := wordsIf(len(e.EndedBy), ", ended by "+e.EndedBy)
 	p.Conclude(fmt.Sprintf("seed %d, took %s%s", e.Seed, Duration(e.Took), limits), e.Outcome(o.Exit))
 	return p
 }
@@ -60,21 +60,22 @@ func (p *Page) explorationFindings(e *Exploration) {
 // explorationFinding appends one finding and the script that shows it.
 func (p *Page) explorationFinding(f *ExplorationFinding, o PageOptions) {
 	fields := []Field{
-		exact("after", Words(text.Count(f.After, "command"))), NewField("seen", f.frequency()), exact("run", Words(f.Run)),
+		verbatimField("after", PlainText(text.Count(f.AfterCommands, "command"))), NewField("seen", f.frequency()),
+		verbatimField("run", PlainText(f.RunPath)),
 	}
 	if f.Script == "" {
-		fields = append(fields, exact("not played", TextsOf(f.Unshrunk)...))
+		fields = append(fields, verbatimField("not played", TextsOf(f.LastSteps)...))
 	} else {
 		fields = append(fields,
-			exact("reproduced", Words(fmt.Sprintf("%d of %s", f.Reproduced, text.Count(f.Attempts, "time")))),
-			exact("script", Words(cmp.Or(f.Path, "below; --save FOLDER writes it to a file"))))
+			verbatimField("reproduced", PlainText(fmt.Sprintf("%d of %s", f.Reproduced, text.Count(f.Attempts, "time")))),
+			verbatimField("script", PlainText(cmp.Or(f.ScriptPath, "below; --save FOLDER writes it to a file"))))
 	}
 	control := ""
-	if f.Control.Breach() {
+	if f.Control.IsBreach() {
 		control = "the embedded server fails the script too, so this may be an error of fwpcheck: please report it"
 	}
-	fields = append(fields, exact("control", LinesOf(control)...), NewField("reason",
-		wordsIf(len(f.Explained), "probably the same as "+f.Explained+", which is reproduced; therefore only a warning")))
+	fields = append(fields, verbatimField("control", LinesOf(control)...), NewField("reason",
+		wordsIf(len(f.ExplainedBy), "probably the same as "+f.ExplainedBy+", which is reproduced; therefore only a warning")))
 	fields = append(fields, fixes([]Finding{f.Finding}))
 	p.findingHead([]Finding{f.Finding})
 	p.evidence(&f.Evidence, o, fields...)
@@ -110,8 +111,8 @@ func (p *Page) coverage(e *Exploration, o PageOptions) {
 		rows = append(rows, Cells(text.GroupDigits(len(e.Outcomes)),
 			"different outcomes (command, state and reply); -v lists them"))
 	}
-	if e.Limit > 0 {
-		p.Add(Prose{LinesOf("the target serves at most " + text.Count(e.Limit, "connection") + " at a time")})
+	if e.ConnLimit > 0 {
+		p.Add(Prose{LinesOf("the target serves at most " + text.Count(e.ConnLimit, "connection") + " at a time")})
 	}
 	if e.MissReason != "" {
 		p.Add(Prose{LinesOf(e.MissReason)})
@@ -163,7 +164,7 @@ func (e *Exploration) Suite(o ExitOptions) Suite {
 	for i := range e.Findings {
 		f := &e.Findings[i]
 		c := f.toCase(o)
-		c.Reproducer = f.Path
+		c.Reproducer = f.ScriptPath
 		s.Add(c)
 	}
 	return s

@@ -21,15 +21,15 @@ func (p *Page) details(r *Report, groups [][]Finding, o PageOptions) {
 	blocks := likeSymptoms(groups, o)
 	for i, group := range blocks {
 		if i == maxFindingDetails && o.isShortened() {
-			p.Add(Heading{Level: 2, Text: Words(text.Count(len(blocks)-i, "more finding"))},
+			p.Add(Heading{Level: 2, Text: PlainText(text.Count(len(blocks)-i, "more finding"))},
 				Prose{LinesOf("--details all shows what was expected and received in each, and so does JSON.")})
 			return
 		}
 		first := group[0]
 		p.findingHead(first)
 		p.evidence(&first[0].Evidence, o, NewField("also in", otherPlaces(group)),
-			exact("also", otherClauses(group)...), fixes(first))
-		if o.Verbose || first[0].Verdict != Warn || o.Exit.Strict || first[0].Unscripted != "" {
+			verbatimField("also", otherClauses(group)...), fixes(first))
+		if o.Verbose || first[0].Verdict != Warn || o.Exit.Strict || first[0].NoScriptReason != "" {
 			p.Add(transcript(&first[0].Evidence, r.conversation(&first[0]), o))
 		}
 	}
@@ -85,9 +85,9 @@ func otherPlaces(groups [][]Finding) string {
 		if f := group[0]; f.Check == first.Check && f.Line == 0 {
 			count++
 		} else if f.Check == first.Check {
-			lines = include(lines, fmt.Sprintf("line %d", f.Line))
+			lines = addUnique(lines, fmt.Sprintf("line %d", f.Line))
 		} else {
-			checks = include(checks, f.Check)
+			checks = addUnique(checks, f.Check)
 		}
 	}
 	note := wordsIf(count, fmt.Sprintf("%d more of this check (-v)", count))
@@ -99,7 +99,7 @@ func (p *Page) findingHead(group []Finding) {
 	var lines []Text
 	for i, f := range group {
 		clause := cmp.Or(f.Clause, "(no single clause)")
-		if words := f.Level.Words(); words != "" && (f.Verdict != Fail || f.Level.Breach() == Fail) {
+		if words := f.Level.Words(); words != "" && (f.Verdict != Fail || f.Level.BreachVerdict() == Fail) {
 			clause = fmt.Sprintf("%s (%s: %s)", clause, f.Level, words)
 		}
 		title := append(f.Verdict.Text(), Span{Text: "  "}, Span{Text: clause, Style: Strong})
@@ -130,30 +130,30 @@ func fixes(group []Finding) Field {
 
 // evidence appends what was expected and received, and whatever else belongs to it.
 func (p *Page) evidence(e *Evidence, o PageOptions, fields ...Field) {
-	names := e.matters()
+	names := e.fieldNames()
 	value := func(s string) []Text {
 		lines := LinesOf(s)
 		for i := range lines {
 			if !o.Verbose {
-				lines[i] = Words(knownJobs{}.shortLine(lines[i].String(), names))
+				lines[i] = PlainText(knownJobs{}.shortLine(lines[i].String(), names))
 			}
 		}
 		return lines
 	}
 	p.Add(Fields{LabelWidth: 8, Fields: slices.Concat([]Field{
-		exact("check", e.checkName()...),
-		exact("script", e.place()...),
-		exact("expected", value(e.Expected)...),
-		exact("actual", value(e.Actual)...),
-		exact("differs", value(strings.Join(e.Differences, "\n"))...),
-		exact("detail", LinesOf(e.Frequency)...),
-		exact("closed", LinesOf(e.Close)...),
-		exact("printed", TextsOf(e.Printed)...),
-		exact("script", LinesOf(wordsIf(len(e.Unscripted), "none: "+e.Unscripted))...),
-		exact("saved", LinesOf(e.Saved)...),
-		{Label: "rerun", Lines: LinesOf(e.Reproduce), Command: true},
-		{Label: "life", Lines: LinesOf(e.Life), Command: true},
-		{Label: "shrink", Lines: LinesOf(e.Shrink), Command: strings.HasPrefix(e.Shrink, "fwpcheck ")},
+		verbatimField("check", e.checkName()...),
+		verbatimField("script", e.place()...),
+		verbatimField("expected", value(e.Expected)...),
+		verbatimField("actual", value(e.Actual)...),
+		verbatimField("differs", value(strings.Join(e.Differences, "\n"))...),
+		verbatimField("detail", LinesOf(e.Frequency)...),
+		verbatimField("closed", LinesOf(e.ConnectionEnd)...),
+		verbatimField("printed", TextsOf(e.Printed)...),
+		verbatimField("script", LinesOf(wordsIf(len(e.NoScriptReason), "none: "+e.NoScriptReason))...),
+		verbatimField("saved", LinesOf(e.Saved)...),
+		{Label: "rerun", Lines: LinesOf(e.Reproduce), IsCommand: true},
+		{Label: "life", Lines: LinesOf(e.Life), IsCommand: true},
+		{Label: "shrink", Lines: LinesOf(e.Shrink), IsCommand: strings.HasPrefix(e.Shrink, "fwpcheck ")},
 	}, fields)})
 	if e.Script != "" {
 		p.Add(Code{strings.Split(strings.TrimRight(e.Script, "\n"), "\n")})
@@ -183,9 +183,9 @@ func (e *Evidence) place() []Text {
 		return nil
 	}
 	position := e.File + wordsIf(e.Line, fmt.Sprintf(":%d", e.Line)+wordsIf(e.Col, fmt.Sprintf(":%d", e.Col)))
-	lines := []Text{Words(position)}
+	lines := []Text{PlainText(position)}
 	if e.Source != "" {
-		lines = append(lines, Words("| "+e.Source))
+		lines = append(lines, PlainText("| "+e.Source))
 		if e.Col > 0 {
 			before, mark := caret(e)
 			lines = append(lines, Text{{Text: "| " + before}, {Text: mark, Style: Bad}})
@@ -209,15 +209,15 @@ func (r *Report) conversation(f *Finding) []Line {
 	if f.Conversation != nil {
 		return f.Conversation
 	}
-	return r.check(f.Check).Conversation
+	return r.checkByID(f.Check).Conversation
 }
 
-// matters returns the names of the fields that the evidence is about.
-func (e *Evidence) matters() []string {
+// fieldNames returns the names of the fields that the evidence is about.
+func (e *Evidence) fieldNames() []string {
 	var names []string
 	for _, s := range append(slices.Clone(e.Differences), e.Expected) {
 		for _, match := range fieldName.FindAllStringSubmatch(s, -1) {
-			names = include(names, match[1]+match[2])
+			names = addUnique(names, match[1]+match[2])
 		}
 	}
 	return names
@@ -288,7 +288,7 @@ func (p *Page) firstCauses(groups [][]Finding) {
 	var lines []Text
 	for _, c := range all[:min(limit, len(all))] {
 		words := c.place + ": the server failed there beside " + text.Count(c.count, "finding")
-		lines = append(lines, Words(words))
+		lines = append(lines, PlainText(words))
 	}
 	if len(lines) > 0 {
 		p.Add(Fields{Fields: []Field{{Label: "begin at", Lines: lines}}})
@@ -308,11 +308,11 @@ func otherClauses(groups [][]Finding) (lines []Text) {
 			if !slices.Contains(clauses, key) {
 				clauses = append(clauses, key)
 			}
-			checks[key] = include(checks[key], f.Check)
+			checks[key] = addUnique(checks[key], f.Check)
 		}
 	}
 	for _, key := range clauses {
-		lines = append(lines, Words(key+" in "+checksText(checks[key])))
+		lines = append(lines, PlainText(key+" in "+checksText(checks[key])))
 	}
 	return lines
 }

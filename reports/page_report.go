@@ -15,7 +15,7 @@ import (
 func (r *Report) Page(o PageOptions) Page {
 	var p Page
 	all := r.Findings()
-	groups := symptoms(all)
+	groups := groupSymptoms(all)
 	findings, counts := runFindings(groups), r.counts(all)
 	if words := r.Upgrade.words(); words != "" {
 		p.Add(Prose{[]Text{StyledText(Bad, words)}})
@@ -26,7 +26,7 @@ func (r *Report) Page(o PageOptions) Page {
 	p.Target("target", r.Target, r.Version)
 	p.AddTroubles(r.Trouble)
 	if !o.ForTerminal {
-		p.summary(findings, groups, withoutKnown(all), o)
+		p.summary(findings, groups, dropKnown(all), o)
 	}
 	p.upgrade(r.Upgrade, o)
 	p.knownFindings(r, groups, o)
@@ -49,7 +49,7 @@ func (r *Report) Page(o PageOptions) Page {
 		p.Add(Prose{LinesOf(r.Law.Words())})
 	}
 	if o.ForTerminal {
-		p.summary(findings, groups, withoutKnown(all), o)
+		p.summary(findings, groups, dropKnown(all), o)
 	}
 	p.Conclude(r.facts(), r.Outcome(o.Exit))
 	return p
@@ -73,7 +73,7 @@ func (p *Page) bySituation(r *Report) {
 	for i := range r.Checks {
 		before := len(checks)
 		for _, v := range r.Checks[i].Clauses {
-			if v.Verdict.Notable() {
+			if v.Verdict.IsNotable() {
 				openClauses[v.ID] = true
 				checks = append(checks[:before], &r.Checks[i])
 			}
@@ -110,7 +110,7 @@ func rowOf(c *Clause, in []*Check) *MatrixRow {
 			v = *match
 		}
 		f := Find(check.Findings, func(f *Finding) bool { return f.Clause == c.ID && f.KnownLine > 0 })
-		if v.Verdict.Notable() {
+		if v.Verdict.IsNotable() {
 			link = "#" + c.ID
 		}
 		row.Verdicts, row.Causes = append(row.Verdicts, v.Verdict), append(row.Causes, v.Cause)
@@ -189,7 +189,7 @@ func (p *Page) leftover(jobs []string, reason string, o PageOptions, targets ...
 		}
 	}
 	if len(jobs) > 0 && len(clean) > 0 {
-		p.Add(Fields{Fields: []Field{{Label: "remove", Lines: TextsOf(clean), Command: true}}},
+		p.Add(Fields{Fields: []Field{{Label: "remove", Lines: TextsOf(clean), IsCommand: true}}},
 			Prose{LinesOf("It finds them by their queues. Scheduled, retried and reserved jobs come back to these later: " +
 				"then run it again.")})
 	}
@@ -199,7 +199,7 @@ func (p *Page) leftover(jobs []string, reason string, o PageOptions, targets ...
 func firstRows(names []string, limit int, o PageOptions) (t Table) {
 	for i, name := range names {
 		if i == limit && !o.Verbose {
-			t.Note = Words(fmt.Sprintf("and %s more; -v lists them", text.GroupDigits(len(names)-i)))
+			t.Note = PlainText(fmt.Sprintf("and %s more; -v lists them", text.GroupDigits(len(names)-i)))
 			break
 		}
 		t.Rows = append(t.Rows, Cells(name))
@@ -261,17 +261,17 @@ func (p *Page) summary(findings []RunFinding, groups [][]Finding, all []Finding,
 			words = b.Harm + ": " + words
 		}
 		row := b.Verdict.row(b.Clause, words, checksText(b.Checks))
-		head := groups[b.Symptoms[0]][0] // under which the details are
+		head := groups[b.SymptomIndexes[0]][0] // under which the details are
 		row.Link = findingAnchor(head.Clause, head.Step, head.Check)
 		t.Rows = append(t.Rows, row)
 	}
 	if n := len(findings) - len(t.Rows); n > 0 {
-		t.Note = Words(fmt.Sprintf("and %d more; --details all lists them", n))
+		t.Note = PlainText(fmt.Sprintf("and %d more; --details all lists them", n))
 	}
 	p.findings(counts, len(findings), t)
 	p.firstCauses(groups)
 	if command := rerun(all); command != "" && len(findings) > 0 {
-		p.Add(Fields{Fields: []Field{{Label: "rerun one", Lines: LinesOf(command), Command: true}}})
+		p.Add(Fields{Fields: []Field{{Label: "rerun one", Lines: LinesOf(command), IsCommand: true}}})
 	}
 }
 
@@ -331,7 +331,7 @@ func (r *Report) Command(clause string) string {
 	if before, after, ok := strings.Cut(command, "--check CHECK"); ok {
 		return before + "--clause " + text.ShellQuote(clause) + after
 	}
-	c := r.clause(clause)
+	c := r.clauseByID(clause)
 	if command == "" || c == nil || len(c.Checks) == 0 {
 		return ""
 	}

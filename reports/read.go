@@ -37,17 +37,17 @@ func ReadJSON(data []byte) (*Report, error) {
 
 // restore gives a symptom back to its check, as a finding for each of its clauses.
 func (r *Report) restore(place int, s Symptom) {
-	c := r.check(s.Check) // empty for a clause without evidence
+	c := r.checkByID(s.Check) // empty for a clause without evidence
 	if len(s.Clauses) == 0 {
 		s.Clauses = []string{""}
 	}
 	for _, id := range s.Clauses {
 		f := Finding{Clause: id, Verdict: s.Verdict, Evidence: s.Evidence}
-		if cv := Find(c.Clauses, func(cv *ClauseVerdict) bool { return cv.ID == id }); cv != nil && cv.Verdict.Breach() {
+		if cv := Find(c.Clauses, func(cv *ClauseVerdict) bool { return cv.ID == id }); cv != nil && cv.Verdict.IsBreach() {
 			f.Level, f.Verdict = cv.Level, cv.Verdict
 		}
 		f.KnownLine = 0
-		match := func(k *KnownFinding) bool { return k.Symptom != nil && *k.Symptom == place && k.Clause == id }
+		match := func(k *KnownFinding) bool { return k.SymptomIndex != nil && *k.SymptomIndex == place && k.Clause == id }
 		if k := Find(r.KnownFindings, match); k != nil {
 			f.KnownLine = k.Line
 		}

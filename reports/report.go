@@ -19,7 +19,7 @@ const Schema = "fwpcheck/3"
 // hostile server cannot reach the reader's terminal.
 type Report struct {
 	Head
-	// Counts, Broken and Symptoms are what Checks and Clauses come to. WriteJSON sets them, whatever is here.
+	// Counts, Broken and SymptomIndexes are what Checks and Clauses come to. WriteJSON sets them, whatever is here.
 	Counts      Counts       `json:"counts"`
 	RunFindings []RunFinding `json:"findings"`
 	Symptoms    []Symptom    `json:"symptoms"`

@@ -30,7 +30,7 @@ func TestFindingsAtOnePlaceAreOneSymptom(t *testing.T) {
 		"another check":         {finding(Fail, "B-01", "x/z", 3, "-ERR"), []string{"A-01"}, 2},
 		"another reply":         {finding(Fail, "B-01", "x/y", 3, "+OK"), []string{"A-01"}, 2},
 	} {
-		groups := symptoms([]Finding{first, test.other})
+		groups := groupSymptoms([]Finding{first, test.other})
 		assert.Len(t, groups, test.count, name)
 		var clauses []string
 		for _, f := range groups[0] {
@@ -46,7 +46,7 @@ func TestAClauseIsOneFinding(t *testing.T) {
 	t.Parallel()
 	knownFinding := finding(Crash, "A-01", "known/x", 1, "gone")
 	knownFinding.KnownLine = 7
-	findings := runFindings(symptoms([]Finding{
+	findings := runFindings(groupSymptoms([]Finding{
 		finding(Warn, "B-01", "b/x", 1, "1"), finding(Warn, "A-01", "a/x", 1, "2"), finding(Fail, "A-01", "a/y", 1, "3"),
 		finding(Fail, "A-01", "a/x", 9, "4"), knownFinding, finding(Fail, "", "mine.fwp", 1, "5"),
 		finding(Fail, "", "mine.fwp", 2, "6"),
@@ -59,7 +59,7 @@ func TestAClauseIsOneFinding(t *testing.T) {
 	}
 	var rows []row
 	for _, b := range findings {
-		rows = append(rows, row{b.Clause, b.Verdict, b.Checks, b.Symptoms})
+		rows = append(rows, row{b.Clause, b.Verdict, b.Checks, b.SymptomIndexes})
 	}
 	assert.Equal(t, []row{
 		{"A-01", Fail, []string{"a/x", "a/y"}, []int{1, 2, 3}}, {"", Fail, []string{"mine.fwp"}, []int{5, 6}},
@@ -71,7 +71,7 @@ func TestAClauseIsOneFinding(t *testing.T) {
 func TestTheWorstFindingIsFirst(t *testing.T) {
 	t.Parallel()
 	closeFinding := finding(Fail, "A-01", "a", 1, "x")
-	closeFinding.Close = "the server closed the connection"
+	closeFinding.ConnectionEnd = "the server closed the connection"
 	r := Report{Checks: []Check{
 		{ID: "a", Verdict: Fail, Findings: []Finding{finding(Warn, "W-01", "a", 1, "x"), closeFinding}},
 		{ID: "b", Verdict: Crash, Findings: []Finding{
@@ -134,12 +134,12 @@ func TestTheCaseOfAClauseIsAboutWhatIsNotKnown(t *testing.T) {
 		r := Report{Checks: []Check{c}, Expectations: &Expectations{File: "x.expect"}}
 		s := r.Suite(ExitOptions{})
 		assert.Len(t, s.Cases, 2)
-		assert.Equal(t, test.message, s.Cases[0].Words())
-		assert.Equal(t, test.result, s.Cases[0].Result())
+		assert.Equal(t, test.message, s.Cases[0].Reason())
+		assert.Equal(t, test.result, s.Cases[0].EffectiveState())
 		assert.Equal(t, "a - A-01", s.Cases[0].Name)
 		assert.Equal(t, []time.Duration{time.Second, 0}, []time.Duration{s.Cases[0].Took, s.Cases[1].Took})
 		assert.Equal(t, "no reason was given; give --restart", s.Cases[1].Message)
-		assert.Equal(t, CaseErrored, s.Cases[1].Result())
+		assert.Equal(t, CaseErrored, s.Cases[1].EffectiveState())
 	}
 }
 
@@ -212,10 +212,10 @@ func TestMarksOfDifferences(t *testing.T) {
 		{fail("A-01"), fail("B-01"), BothDepart, true, true},
 	} {
 		d := Difference{A: test.a, B: test.b}
-		d.Judge()
-		assert.Equal(t, test.mark, d.Mark, "%+v", test)
-		assert.Equal(t, test.breaks, d.Breaks(ExitOptions{}), "%+v", test)
-		assert.Equal(t, test.strict, d.Breaks(ExitOptions{Strict: true}), "%+v", test)
+		d.SetBrokenSide()
+		assert.Equal(t, test.mark, d.BrokenSide, "%+v", test)
+		assert.Equal(t, test.breaks, d.IsNewBreach(ExitOptions{}), "%+v", test)
+		assert.Equal(t, test.strict, d.IsNewBreach(ExitOptions{Strict: true}), "%+v", test)
 	}
 }
 
@@ -224,7 +224,7 @@ func TestKindsOfChanges(t *testing.T) {
 	t.Parallel()
 	run := func(v Verdict, signature string) *Report {
 		c := Check{ID: "a", File: "a.fwp", Verdict: v}
-		if v.Breach() {
+		if v.IsBreach() {
 			c.Findings = []Finding{finding(v, "", "a", 1, signature)}
 		}
 		return &Report{Checks: []Check{c}}
@@ -295,7 +295,7 @@ func TestWhatIsKnownOfAClause(t *testing.T) {
 		test.clause.ID = "A-01"
 		r := Report{Checks: test.checks, Clauses: []Clause{test.clause}}
 		assert.Equal(t, test.want, r.isKnown(&test.clause, test.findings), name)
-		_, isKnown := r.verdictOf(&test.clause, runFindings(symptoms(test.findings)), test.findings)
+		_, isKnown := r.verdictOf(&test.clause, runFindings(groupSymptoms(test.findings)), test.findings)
 		assert.Equal(t, test.want, isKnown, name)
 	}
 }
@@ -323,7 +323,7 @@ func TestWithWhichVerdictAClauseCounts(t *testing.T) {
 		"it was seen, and is no finding": {Clause{Verdict: Observed, Checks: evaluated}, nil, Observed},
 	} {
 		test.clause.ID = "A-01"
-		v, _ := (&Report{}).verdictOf(&test.clause, runFindings(symptoms(test.findings)), test.findings)
+		v, _ := (&Report{}).verdictOf(&test.clause, runFindings(groupSymptoms(test.findings)), test.findings)
 		assert.Equal(t, test.want, v, name)
 	}
 }

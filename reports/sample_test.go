@@ -70,10 +70,10 @@ func rejectedCheck() Check {
 				File: "push/rejected.fwp", Line: 14, Col: 4, Width: 3, Source: "S: $-1", Expected: "a null bulk string",
 				Actual: "a bulk string of 61 bytes:\n" +
 					`{"jid":"0123456789abcdef","jobtype":"<b>&'\u001b","args":[9007199254740993]}`,
-				Differences: []string{`.args[0]: expected 1, got 9007199254740993`, `.queue: expected "default", got nothing`},
-				Close:       "the server reset the connection",
-				Reproduce:   "fwpcheck run --check push/rejected --seed 7 --url tcp://127.0.0.1:7419",
-				Marked:      4,
+				Differences:   []string{`.args[0]: expected 1, got 9007199254740993`, `.queue: expected "default", got nothing`},
+				ConnectionEnd: "the server reset the connection",
+				Reproduce:     "fwpcheck run --check push/rejected --seed 7 --url tcp://127.0.0.1:7419",
+				MarkedLine:    4,
 			}}},
 		Conversation: []Line{
 			{At: 0, Conn: "producer", From: FromSuite, Text: "connected to 127.0.0.1:7419"},

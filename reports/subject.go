@@ -38,7 +38,7 @@ type Target struct {
 	Subject Subject `json:"subject,omitzero"`
 	// Command is what started the worker or the producer that was tested; empty for a server.
 	Command string `json:"command,omitempty"`
-	// Role is what the program of Command is: "worker" or "client"; empty for a server.
+	// Role is what the program of IsCommand is: "worker" or "client"; empty for a server.
 	Role string `json:"role,omitempty"`
 	// URL is the address, without the password; it may be empty for the embedded server.
 	URL string `json:"url,omitempty"`
@@ -108,11 +108,11 @@ func (s *Subject) Fields(label string) []Field {
 		wordsIf(len(s.Reports), "which reports "+s.Reports+" about itself"))
 	var files []Text
 	for _, f := range s.Files {
-		files = append(files, Words(JoinWith(", ", f.Name, text.GroupDigits(int(f.Size))+" bytes",
+		files = append(files, PlainText(JoinWith(", ", f.Name, text.GroupDigits(int(f.Size))+" bytes",
 			wordsIf(len(f.SHA256), "SHA-256 "+f.shortHash()))))
 	}
-	return []Field{exact(label, LinesOf(text.OneLine(name))...), exact("started", LinesOf(s.Command)...),
-		exact("file", files...)}
+	return []Field{verbatimField(label, LinesOf(text.OneLine(name))...), verbatimField("started", LinesOf(s.Command)...),
+		verbatimField("file", files...)}
 }
 
 // Target appends what was tested, and by what. label is that of the target.
@@ -122,9 +122,10 @@ func (p *Page) Target(label string, t Target, version string) {
 		software.Command = "" // the target itself
 	}
 	place := Subject{}
-	fields := append([]Field{exact(label, Words(place.At(cmp.Or(t.Command, t.URL), t.Chosen)))},
+	fields := append([]Field{verbatimField(label, PlainText(place.At(cmp.Or(t.Command, t.URL), t.Chosen)))},
 		software.Fields("subject")...)
-	p.Add(Fields{LabelWidth: 8, Fields: append(fields, exact("greeting", Words(t.HI)), exact("suite", Words(version)))})
+	p.Add(Fields{LabelWidth: 8, Fields: append(fields, verbatimField("greeting", PlainText(t.HI)),
+		verbatimField("suite", PlainText(version)))})
 }
 
 // ParseSubject returns the name and the version in a value such as "faktory 1.9.3": the last word is the version if it

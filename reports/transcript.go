@@ -24,11 +24,11 @@ func transcript(e *Evidence, all []Line, o PageOptions) Transcript {
 		}
 		return t
 	}
-	places, before := relevantLines(all, e.Marked-1), -1
+	places, before := relevantLines(all, e.MarkedLine-1), -1
 	if len(places) == 0 {
 		return t
 	}
-	jobs, names := knownJobs{}, e.matters()
+	jobs, names := knownJobs{}, e.fieldNames()
 	for n, i := range places {
 		entry := e.entry(all, i)
 		if entry.Line.Text = jobs.shortLine(entry.Line.Text, names); n == 0 || entry.Mark != "" ||
@@ -53,7 +53,7 @@ func transcript(e *Evidence, all []Line, o PageOptions) Transcript {
 
 // entry returns a line of a conversation, marked if the evidence is there.
 func (e *Evidence) entry(all []Line, i int) Entry {
-	if i != e.Marked-1 || e.Expected == "" {
+	if i != e.MarkedLine-1 || e.Expected == "" {
 		return Entry{Line: all[i]}
 	}
 	if len(e.Differences) > 0 {
@@ -96,7 +96,7 @@ func relevantLines(all []Line, marked int) []int {
 		}
 	}
 	isShared := func(name string) bool { return slices.Contains(at.names, name) }
-	turn := turning(at, list, all)
+	turn := turningPoint(at, list, all)
 	selection := slices.DeleteFunc(slices.Clone(list), func(x *exchange) bool {
 		isElsewhere := x.conn != at.conn && !slices.ContainsFunc(x.names, isShared)
 		return x != at && x != turn && !x.isRemark && (x.isInternal || isElsewhere && !at.isRemark)
@@ -112,10 +112,10 @@ func relevantLines(all []Line, marked int) []int {
 	return lines
 }
 
-// turning returns the exchange with the rarest answer about nothing that has a name, the last one of these, such as one
-// that tells a worker to be quiet: what comes behind it may come of it. What the suite did for itself is none. There is
-// none where a finding is about an answer, and not about what the subject did.
-func turning(at *exchange, list []*exchange, all []Line) (turn *exchange) {
+// turningPoint returns the exchange with the rarest answer about nothing that has a name, the last one of these, such
+// as one that tells a worker to be quiet: what comes behind it may come of it. What the suite did for itself is none.
+// There is none where a finding is about an answer, and not about what the subject did.
+func turningPoint(at *exchange, list []*exchange, all []Line) (turn *exchange) {
 	if all[at.lines[len(at.lines)-1]].From != FromSuite {
 		return nil
 	}
@@ -147,10 +147,10 @@ func narrow(all []*exchange, at, turn *exchange) []*exchange {
 		selection = nearestExchanges(all, at)
 	}
 	if turn != nil {
-		selection = include(selection, turn)
+		selection = addUnique(selection, turn)
 	}
 	if all[0].isRemark { // what the suite said of all of it
-		selection = include(selection, all[0])
+		selection = addUnique(selection, all[0])
 	}
 	return selection
 }
@@ -204,7 +204,7 @@ func exchanges(all []Line, marked int) []*exchange {
 		}
 		x.lines = append(x.lines, i)
 		for _, name := range nameLike.FindAllString(instants.ReplaceAllString(l.Text, ""), -1) {
-			x.names = include(x.names, name)
+			x.names = addUnique(x.names, name)
 		}
 	}
 	return list

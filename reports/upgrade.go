@@ -23,8 +23,8 @@ type UpgradeStep struct {
 	To   string `json:"to"`
 	// IsDowngrade is set on the way back.
 	IsDowngrade bool `json:"back,omitempty"`
-	// Down is the time from the stop until the next one served; 0, and absent, if it was not seen to.
-	Down time.Duration `json:"down_ns,omitempty"`
+	// Downtime is the time from the stop until the next one served; 0, and absent, if it was not seen to.
+	Downtime time.Duration `json:"down_ns,omitempty"`
 	// Differs is in what the next server differs from the one before, "its process" for example; empty: it did not serve.
 	Differs []string       `json:"differs,omitempty" from:"target"`
 	States  []UpgradeState `json:"states"`
@@ -53,10 +53,10 @@ func (s *UpgradeStep) title(n int) string {
 
 // readyWords returns when a server took the place of the one before, and how that is known.
 func (s *UpgradeStep) readyWords() string {
-	if s.Down == 0 {
+	if s.Downtime == 0 {
 		return "It is unknown whether another server took its place."
 	}
-	words := "It was ready again after " + Duration(s.Down) + "."
+	words := "It was ready again after " + Duration(s.Downtime) + "."
 	if len(s.Differs) > 0 {
 		words += " It is not the same server as before. This shows in: " + strings.Join(s.Differs, ", ") + "."
 	}
@@ -127,7 +127,7 @@ func (s *UpgradeState) row() Row {
 		words = []string{"all kept"}
 	}
 	style := Plain
-	if s.Verdict.Breach() {
+	if s.Verdict.IsBreach() {
 		style = Bad
 	}
 	return Cells(s.State, jobs).With(StyledText(style, cmp.Or(strings.Join(words, ", "), dash)))
@@ -145,8 +145,8 @@ func (p *Page) upgrade(u *Upgrade, o PageOptions) {
 		for k := range s.States {
 			t.Rows = append(t.Rows, s.States[k].row())
 		}
-		t.Note = Words(wordsIf(len(s.States), dash+": there were none, or it is unknown"))
-		p.Add(Heading{Level: 2, Text: Words(s.title(i))}, Prose{LinesOf(s.readyWords())}, t)
+		t.Note = PlainText(wordsIf(len(s.States), dash+": there were none, or it is unknown"))
+		p.Add(Heading{Level: 2, Text: PlainText(s.title(i))}, Prose{LinesOf(s.readyWords())}, t)
 	}
 	if o.Figures {
 		p.Add(u.figure())

@@ -61,14 +61,14 @@ func (v *Verdict) UnmarshalText(word []byte) error { return verdictWords.Unmarsh
 // Verdicts returns all verdicts, the worst first.
 func Verdicts() []Verdict { return slices.Clone(worstFirst[:]) }
 
-// Breach reports whether v is the verdict of a finding: Crash, Fail or Warn.
-func (v Verdict) Breach() bool { return v == Crash || v == Fail || v == Warn }
+// IsBreach reports whether v is the verdict of a finding: Crash, Fail or Warn.
+func (v Verdict) IsBreach() bool { return v == Crash || v == Fail || v == Warn }
 
-// Notable reports whether v is what an author looks at: a Breach, or Inconclusive.
-func (v Verdict) Notable() bool { return v.Breach() || v == Inconclusive }
+// IsNotable reports whether v is what an author looks at: a Breach, or Inconclusive.
+func (v Verdict) IsNotable() bool { return v.IsBreach() || v == Inconclusive }
 
 // IsDecided reports whether v is a result about the target: Pass, Observed, Warn, Fail or Crash.
-func (v Verdict) IsDecided() bool { return v == Pass || v == Observed || v.Breach() }
+func (v Verdict) IsDecided() bool { return v == Pass || v == Observed || v.IsBreach() }
 
 // Worst returns the verdict that counts when several checks evaluate one clause. Worst first:
 //
@@ -138,12 +138,12 @@ func (l Level) IsValid() bool {
 // Words explains l in a few words, "required" or "stated as a fact" for example; empty if l is not valid.
 func (l Level) Words() string { return levelWords[l] }
 
-// Breach returns the verdict for a clause of level l that does not hold: Warn for SHOULD and SHOULD NOT, Observed for
-// MAY and note, Fail for everything else. A script that names no clause has no level, and what it expects has to hold:
-// so the empty level gives Fail too.
+// BreachVerdict returns the verdict for a clause of level l that does not hold: Warn for SHOULD and SHOULD NOT,
+// Observed for MAY and note, Fail for everything else. A script that names no clause has no level, and what it expects
+// has to hold: so the empty level gives Fail too.
 //
 // Where the reading chosen for a clause only records what is seen, a check reports Observed whatever its level is.
-func (l Level) Breach() Verdict {
+func (l Level) BreachVerdict() Verdict {
 	switch l {
 	case LevelShould, LevelShouldNot:
 		return Warn
@@ -252,7 +252,7 @@ func (p *Page) unstableChecks(r *Report) {
 	var t Table
 	for i := range r.Checks {
 		c := &r.Checks[i]
-		for _, cv := range c.results() {
+		for _, cv := range c.verdicts() {
 			if n := runs(c.Runs); len(cv.Runs) > 0 && cv.Runs[0].Times != n {
 				t.Rows = append(t.Rows, Cells(strings.TrimSpace(c.ID+"  "+cv.ID), frequencyWords(cv.Runs, n)))
 			}

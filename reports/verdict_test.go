@@ -105,7 +105,7 @@ func TestBreachAndDecided(t *testing.T) {
 	breach := []Verdict{Crash, Fail, Warn}
 	verdicts := append([]Verdict{Pass, Observed}, breach...)
 	for _, v := range allVerdicts() {
-		assert.Equal(t, slices.Contains(breach, v), v.Breach(), v)
+		assert.Equal(t, slices.Contains(breach, v), v.IsBreach(), v)
 		assert.Equal(t, slices.Contains(verdicts, v), v.IsDecided(), v)
 	}
 }
@@ -122,7 +122,7 @@ func TestLevels(t *testing.T) {
 		{"", Fail, false}, {"must", Fail, false},
 	}
 	for _, c := range cases {
-		assert.Equal(t, c.breach, c.level.Breach(), c.level)
+		assert.Equal(t, c.breach, c.level.BreachVerdict(), c.level)
 		assert.Equal(t, c.isValid, c.level.IsValid(), c.level)
 		assert.Equal(t, c.isValid, c.level.Words() != "", c.level)
 	}

@@ -115,7 +115,7 @@ func TestFormatOfBuiltScripts(t *testing.T) {
 			&scenarios.Operate{Action: target.Quiet, Worker: template(t, "$wid2")[0]},
 			&scenarios.Operate{Action: target.Kill},
 			&scenarios.Block{Kind: scenarios.Eventually, Window: soon, Marks: marks, Steps: []scenarios.Step{
-				&scenarios.Send{Conn: "a", Ending: scenarios.HalfShut},
+				&scenarios.Send{Conn: "a", Ending: scenarios.HalfClosed},
 			}, After: []scenarios.Aside{{Comment: "# nothing more"}}},
 			&scenarios.Block{Kind: scenarios.Repeat, Count: 4, By: 2, Role: scenarios.Producer, Steps: []scenarios.Step{
 				&scenarios.Send{Segments: template(t, "INFO")},

@@ -26,16 +26,16 @@ func MarkBad(s *Script) { walk(s, true) }
 
 // linter walks through the steps as a player would, without a server.
 type linter struct {
-	script   *Script
-	marks    bool // lines are marked as they are, instead of compared with their mark
-	render   *Renderer
-	conns    map[string]*connState
-	problems Problems
+	script    *Script
+	setsMarks bool // lines are marked as they are, instead of compared with their mark
+	render    *Renderer
+	conns     map[string]*connState
+	problems  Problems
 }
 
 // walk returns a linter that has walked through a script.
 func walk(s *Script, marks bool) *linter {
-	l := &linter{script: s, marks: marks, conns: map[string]*connState{}, render: &Renderer{
+	l := &linter{script: s, setsMarks: marks, conns: map[string]*connState{}, render: &Renderer{
 		Grammar: s.Dialect.Grammar(), Scope: NewScope("fwp-lint-sample"), Password: "sample",
 	}}
 	for _, step := range s.Steps {
@@ -172,7 +172,7 @@ func (l *linter) legality(s *Send, c *connState, line []byte, isLine bool) {
 	case isLine:
 		bug, advice = l.script.Dialect.Check(c.role, c.state, line)
 	}
-	if l.marks {
+	if l.setsMarks {
 		s.Bad = bug != ""
 		return
 	}

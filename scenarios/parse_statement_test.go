@@ -78,7 +78,7 @@ func TestFormsOfClientLines(t *testing.T) {
 		"C bytewise bad: INFO": {Bad: true, Bytewise: true},
 		"C raw: \"INFO\"":      {Raw: true},
 		"C:  <close> ":         {Ending: Closed},
-		"C: <half-close>":      {Ending: HalfShut},
+		"C: <half-close>":      {Ending: HalfClosed},
 		"C: <reset>":           {Ending: Reset},
 	}
 	for line, want := range tests {

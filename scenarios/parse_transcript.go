@@ -72,7 +72,7 @@ func (p *parser) transcriptLine(c *cursor, n int, l lineForm) (Step, error) {
 
 var clientModes = []string{"bad", "raw", "bytewise"}
 
-var clientEndings = map[string]Ending{"<close>": Closed, "<half-close>": HalfShut, "<reset>": Reset}
+var clientEndings = map[string]Ending{"<close>": Closed, "<half-close>": HalfClosed, "<reset>": Reset}
 
 // clientLine parses what stands behind C:.
 func (p *parser) clientLine(c *cursor, at Pos, conn string, modes []string, modesAt int) (Step, error) {

@@ -161,7 +161,7 @@ func (sc *Scope) use(r *ref) (any, error) {
 	if r.family() == "" {
 		return nil, fmt.Errorf("%s has no value yet, because no reply had one", r.text)
 	}
-	v := sc.make(r)
+	v := sc.newValue(r)
 	sc.root().values[r.text] = v
 	return v, nil
 }
@@ -171,7 +171,7 @@ func (sc *Scope) RenewClient(g *Grammar) {
 	r := g.client()
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
-	sc.values[r.text] = sc.make(r)
+	sc.values[r.text] = sc.newValue(r)
 }
 
 // Prefix returns what all fresh values begin with, before a hyphen.
@@ -185,8 +185,8 @@ func (sc *Scope) Fresh(family string) string {
 	return fmt.Sprintf("%s-%s-%d", sc.prefix, family, *sc.count)
 }
 
-// make returns a unique value; the lock is held.
-func (sc *Scope) make(r *ref) string {
+// newValue returns a unique value; the lock is held.
+func (sc *Scope) newValue(r *ref) string {
 	*sc.count++
 	unique := fmt.Sprintf("%s-%s-%d", sc.prefix, r.base, *sc.count)
 	if r.grammar.Names.NewValue != nil {
@@ -303,7 +303,7 @@ func (sc *Scope) next(r *ref) (any, error) {
 	}
 	s := all[r.text]
 	for len(s.values) <= sc.round {
-		s.values = append(s.values, sc.make(r))
+		s.values = append(s.values, sc.newValue(r))
 	}
 	v := s.values[sc.round]
 	sc.values[r.text] = v

@@ -210,9 +210,9 @@ type Ending = session.Ending
 
 // The endings.
 const (
-	Open     = session.NotEnded
-	Closed   = session.Closed   // <close>
-	Fin      = session.Fin      // <fin>: orderly
-	Reset    = session.Reset    // <reset>
-	HalfShut = session.HalfShut // <half-close>: the client sends no more, but reads on
+	Open       = session.NotEnded
+	Closed     = session.Closed     // <close>
+	Fin        = session.Fin        // <fin>: orderly
+	Reset      = session.Reset      // <reset>
+	HalfClosed = session.HalfClosed // <half-close>: the client sends no more, but reads on
 )

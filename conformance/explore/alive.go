@@ -34,7 +34,7 @@ func (p *playthrough) serves(ctx context.Context) bool {
 		return true
 	}
 	p.inFlight, p.isMute = p.awaited(), p.isMute || ctx.Err() == nil
-	p.isRefusing = ctx.Err() != nil && forward.Refused(err)
+	p.isRefusing = ctx.Err() != nil && forward.IsConnRefused(err)
 	unheard := ctx.Err() == nil // within the timeout
 	p.looks = standstill.Looks{Old: p.lookAtOld(ctx)}
 	// A server of which one port answers and another does not is not slow.
@@ -169,7 +169,7 @@ func (p *playthrough) noteCrash(ctx context.Context, c *conn, owesReply bool) {
 	if p.isDead || ctx.Err() != nil {
 		return
 	}
-	p.isDead, p.lostReason = true, p.deeds.LossReason(ctx)
+	p.isDead, p.lostReason = true, p.forwarded.LossReason(ctx)
 	switch {
 	case p.lostReason != "":
 	case p.mayEnd:

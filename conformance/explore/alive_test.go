@@ -92,7 +92,7 @@ func TestAServerThatStandsStill(t *testing.T) {
 						<-e.Conn.Done
 					}
 				}}
-			}, explore.Explorer{Steps: steps, Time: 10 * time.Minute, Watch: func(s explore.Step) {
+			}, explore.Explorer{Steps: steps, Time: 10 * time.Minute, WatchStep: func(s explore.Step) {
 				if s.Sends() != nil {
 					commands.Add(1)
 				}
@@ -118,7 +118,7 @@ func TestACrashThatIsNotConfirmedNamesNoClause(t *testing.T) {
 	assert.Empty(t, f.Clause)
 	assert.Contains(t, f.Detail, "the command that caused it is unknown")
 	assert.Contains(t, f.Detail, "ACK {")
-	assert.Equal(t, "the server is gone and cannot be restarted", f.Unscripted)
+	assert.Equal(t, "the server is gone and cannot be restarted", f.UnscriptedReason)
 }
 
 // supervised starts a server that is back by itself about a second after it was killed, and closes it at the end of the
@@ -193,7 +193,7 @@ func TestAnOutageIsNoFinding(t *testing.T) {
 				}
 				e := explore.Explorer{
 					Alphabet: moves.New(), Target: s, Seed: 1, Steps: 1200, Time: 2 * time.Minute, Findings: 5,
-					Shrinking: 10 * time.Second, Watch: settled(nil),
+					Shrinking: 10 * time.Second, WatchStep: settled(nil),
 				}
 				r := e.Run(t.Context())
 				for _, f := range r.Findings {
@@ -219,7 +219,7 @@ func TestACrashBehindASupervisor(t *testing.T) {
 		})
 		e := explore.Explorer{
 			Alphabet: moves.New(), Target: s, Seed: 1, Time: 5 * time.Minute, Findings: 1, Shrinking: 2 * time.Minute,
-			Watch: settled(nil),
+			WatchStep: settled(nil),
 		}
 		r := e.Run(t.Context())
 		require.Len(t, r.Findings, 1)
@@ -283,7 +283,7 @@ func TestFuzzedBytesLeaveNothingBehind(t *testing.T) {
 			trace.Steps = append(trace.Steps, build.Open(2, scenarios.Producer, ""), bytes,
 				build.Await(2), explore.End(2, scenarios.Closed))
 		}
-		e := explore.Explorer{Alphabet: moves.New(), Target: target, Watch: func(s explore.Step) {
+		e := explore.Explorer{Alphabet: moves.New(), Target: target, WatchStep: func(s explore.Step) {
 			if s.Ends() {
 				assert.NotEmpty(t, jids, "the server has taken the jobs")
 			}

@@ -167,7 +167,7 @@ func (s *shrinker) isRepeatable(t Trace) bool {
 func (s *shrinker) affords(t Trace) bool {
 	var total, roundTime time.Duration
 	for i, step := range t.Steps {
-		if ok, _ := step.disrupts(); ok && s.look && s.bench == nil {
+		if ok, _ := step.disrupts(); ok && s.look && s.trialServer == nil {
 			return false
 		}
 		if total += step.waitTime(); i >= t.From && i < t.To {

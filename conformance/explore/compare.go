@@ -89,7 +89,7 @@ func (c *Comparison) Run(ctx context.Context) *ComparisonResult {
 	second := *first
 	second.target, second.terms.Password = c.Second, c.Password
 	if !c.OwnsServers {
-		first.deeds, second.deeds = deedsOf(first.target), deedsOf(c.Second)
+		first.forwarded, second.forwarded = forwardedOf(first.target), forwardedOf(c.Second)
 	}
 	x.configs = [2]*config{first, &second}
 	for round := uint64(0); x.continues(ctx); round++ {
@@ -249,7 +249,7 @@ func (x *pair) end(ctx context.Context, cleaning Cleaning) (leftover [2][]string
 func (x *comparisonRun) shrink(ctx context.Context, d *Difference, trace []Step) {
 	s := &shrinker{config: x.configs[0], limit: x.Explorer.Shrinking, twin: x}
 	s.target = sighting{Violation: &law.Violation{Clause: d.kind, Rule: ruleDifference}, step: len(trace) - 1}
-	if x.Explorer.Unshrunk || x.result.IsDead[0] || x.result.IsDead[1] {
+	if x.Explorer.SkipsShrinking || x.result.IsDead[0] || x.result.IsDead[1] {
 		d.Conversation = exchangesOf(s.suffix(trace, tail))
 		return
 	}
@@ -270,7 +270,7 @@ const ruleDifference = "difference"
 
 // tryPair is try on both servers: it plays a conversation until a difference shows, which is a
 // finding of the play on the first.
-func (s *shrinker) tryPair(ctx context.Context, t Trace, stalls func(*playthrough) bool) try {
+func (s *shrinker) tryPair(ctx context.Context, t Trace, stalls func(*playthrough) bool) tryResult {
 	pair := newPair(s.twin.configs)
 	pair.each(func(side int, p *playthrough) {
 		p.reset(ctx)
@@ -287,7 +287,7 @@ func (s *shrinker) tryPair(ctx context.Context, t Trace, stalls func(*playthroug
 	}
 	leftover := pair.end(ctx, QuickCleaning)
 	s.twin.revive(ctx, pair)
-	r := try{commands: first.commands, steps: len(t.Steps), leftover: slices.Concat(leftover[0], leftover[1])}
+	r := tryResult{commands: first.commands, steps: len(t.Steps), leftover: slices.Concat(leftover[0], leftover[1])}
 	if at := slices.IndexFunc(all, isTarget); at >= 0 {
 		v, step := &law.Violation{Clause: all[at].kind, Rule: ruleDifference}, all[at].step
 		r.isShown, r.record = true, recordOf(first, sighting{Violation: v, step: step, wrongStep: step, conn: noConn})

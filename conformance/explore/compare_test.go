@@ -123,7 +123,7 @@ func TestAServerThatRefusesEachClient(t *testing.T) {
 	t.Parallel()
 	refusing := func() fakes.Config { return fakes.Config{Password: "secret"} }
 	r := compared(t, behaving("", ""), refusing, explore.Comparison{Explorer: explore.Explorer{
-		Seed: 1, Findings: 100, Steps: 10_000, Unshrunk: true,
+		Seed: 1, Findings: 100, Steps: 10_000, SkipsShrinking: true,
 	}})
 	assert.Positive(t, r.Commands)
 	assert.Less(t, r.Commands, 1000)
@@ -133,7 +133,7 @@ func TestAServerThatRefusesEachClient(t *testing.T) {
 func TestAServerThatDiesAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	r := compared(t, behaving("", ""), behaving("dies-of-unknown-job", ""), explore.Comparison{
-		OwnsServers: true, Explorer: explore.Explorer{Seed: 1, Findings: 100, Steps: 5000, Unshrunk: true},
+		OwnsServers: true, Explorer: explore.Explorer{Seed: 1, Findings: 100, Steps: 5000, SkipsShrinking: true},
 	})
 	deaths := 0
 	for _, d := range r.Differences {
@@ -156,7 +156,7 @@ func TestBothServersAreLost(t *testing.T) {
 		defer end()
 		f.Server = behind.Dial
 		c := explore.Comparison{Second: f, Explorer: explore.Explorer{
-			Alphabet: moves.New(), Target: f, Seed: 1, Steps: 2000, Unshrunk: true,
+			Alphabet: moves.New(), Target: f, Seed: 1, Steps: 2000, SkipsShrinking: true,
 		}}
 		r := c.Run(t.Context())
 		assert.Empty(t, r.Differences)
@@ -243,7 +243,7 @@ func TestNothingBehindAnUnreadableReplyIsBlamed(t *testing.T) {
 			}
 			for seed := range uint64(golden.Sample(1, 10)) {
 				e := crowd.Campaign{Workers: 8, Explorer: explore.Explorer{
-					Alphabet: moves.New(), Seed: seed, Steps: 2000, Findings: 100, Unshrunk: true,
+					Alphabet: moves.New(), Seed: seed, Steps: 2000, Findings: 100, SkipsShrinking: true,
 				}}
 				campaign(t, seldom, e, func(t *testing.T, r *explore.Result, loaded *crowd.Result, _ *stage) {
 					found := r.Findings

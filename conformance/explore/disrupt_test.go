@@ -79,7 +79,7 @@ func disrupting(
 			target = change(target)
 		}
 		e.Alphabet, e.Target, e.Password, e.StartTarget = moves.New(), target, config().Password, s.startDisruptable
-		if e.Alone, e.Restarts, e.Watch = true, true, settled(nil); e.Disrupt == nil {
+		if e.Alone, e.Restarts, e.WatchStep = true, true, settled(nil); e.Disrupt == nil {
 			e.Disrupt = e.Alphabet.Disruptions
 		}
 		look(e.Run(t.Context()))
@@ -116,7 +116,7 @@ func TestDisruptionsShowBugs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := explore.Explorer{Seed: *seed, Steps: commands(4000, 20_000), Longest: 10 * time.Minute,
+			e := explore.Explorer{Seed: *seed, Steps: commands(4000, 20_000), LongestWait: 10 * time.Minute,
 				Disrupt: []target.Action{test.disrupt}}
 			disrupting(t, restored(name), e, func(r *explore.Result) {
 				i := slices.IndexFunc(r.Findings, func(f explore.Finding) bool { return f.Clause == test.clause })
@@ -147,9 +147,9 @@ func TestDisruptionsOfARightServer(t *testing.T) {
 		}
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			e := explore.Explorer{Seed: *seed, Steps: commands(1200, 2500), Unshrunk: true}
+			e := explore.Explorer{Seed: *seed, Steps: commands(1200, 2500), SkipsShrinking: true}
 			if i%2 == 0 {
-				e.Longest = 10 * time.Minute
+				e.LongestWait = 10 * time.Minute
 			}
 			configure := func() (c fakes.Config) {
 				if strings.HasPrefix(v.Name, "password") {
@@ -197,7 +197,7 @@ func TestDisruptionsThatFailAreNoFindings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := explore.Explorer{Seed: 1, Steps: 300, Unshrunk: true, Disrupt: []target.Action{target.Kill}}
+			e := explore.Explorer{Seed: 1, Steps: 300, SkipsShrinking: true, Disrupt: []target.Action{target.Kill}}
 			disrupting(t, func() fakes.Config { return fakes.Config{} }, e, func(r *explore.Result) {
 				assert.Empty(t, r.Findings)
 				assert.Equal(t, s.end, r.NotStarted)

@@ -96,7 +96,7 @@ func TestBugsAreFound(t *testing.T) {
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
 			e := crowd.Campaign{Explorer: explore.Explorer{Alphabet: moves.New(), Seed: *seed,
-				Steps: commands(20_000, 20_000), Findings: *findings, Longest: waits(f)}, Workers: 8}
+				Steps: commands(20_000, 20_000), Findings: *findings, LongestWait: waits(f)}, Workers: 8}
 			campaign(t, behaving(f.Name, ""), e, func(t *testing.T, r *explore.Result, h *crowd.Result, s *stage) {
 				all := r.Findings
 				if h != nil {
@@ -192,8 +192,8 @@ func TestSameSeedSameCommands(t *testing.T) {
 	t.Parallel()
 	var runs [3][]string
 	for i, seed := range []uint64{7, 7, 8} {
-		e := explore.Explorer{Alphabet: moves.New(), Seed: seed, Steps: 400, Longest: time.Nanosecond}
-		e.Watch = func(s explore.Step) { runs[i] = append(runs[i], fmt.Sprintf("%+v", s)) }
+		e := explore.Explorer{Alphabet: moves.New(), Seed: seed, Steps: 400, LongestWait: time.Nanosecond}
+		e.WatchStep = func(s explore.Step) { runs[i] = append(runs[i], fmt.Sprintf("%+v", s)) }
 		exploring(t, behaving("", ""), e, func(*testing.T, *explore.Result, *stage) {})
 	}
 	assert.Equal(t, runs[0], runs[1])
@@ -248,7 +248,7 @@ func TestTraceIsSaved(t *testing.T) {
 		build.Line(2, "INFO<|>"),
 		build.Bytewise(2, " $$5 "), build.Await(2), explore.Wait(20 * time.Second), build.Signal("quiet", "$wid4"),
 		explore.Disrupt(target.Restart), explore.Disrupt(target.Pause),
-		explore.End(2, scenarios.HalfShut),
+		explore.End(2, scenarios.HalfClosed),
 	}}
 	trace.Steps[2].Ahead = true
 	var b bytes.Buffer
@@ -377,19 +377,19 @@ func TestWhatWasSaidBeforeAFinding(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := crowd.Campaign{Explorer: explore.Explorer{
-				Alphabet: moves.New(), Seed: 1, Steps: 5000, Findings: 1, Unshrunk: true,
+				Alphabet: moves.New(), Seed: 1, Steps: 5000, Findings: 1, SkipsShrinking: true,
 			}}
 			campaign(t, behaving(name, ""), e, func(t *testing.T, r *explore.Result, _ *crowd.Result, _ *stage) {
 				require.NotEmpty(t, r.Findings)
 				f := r.Findings[0]
-				require.NotEmpty(t, f.Unscripted)
+				require.NotEmpty(t, f.UnscriptedReason)
 				var lines []string
-				for i, l := range f.Talk {
+				for i, l := range f.Conversation {
 					lines = append(lines, l.Speaker()+" "+l.Text)
 					assert.True(t, i == 0 || l.At >= 0 && l.Conn != "", l)
 				}
 				assert.Contains(t, strings.Join(lines, "\n"), want)
-				last := f.Talk[len(f.Talk)-1]
+				last := f.Conversation[len(f.Conversation)-1]
 				assert.Equal(t, reports.FromServer, last.From)
 				assert.Contains(t, f.Got+f.Detail, last.Text)
 				assert.LessOrEqual(t, len(lines), 20)

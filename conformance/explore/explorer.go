@@ -32,23 +32,23 @@ type Explorer struct {
 	Password string // of the target, empty if it has none
 	Seed     uint64 // of the commands
 	// what the names on the server follow from, if no other play there has it; they are random if empty
-	Names       string
-	Steps       int           // commands at most; 10,000 if zero and Time is zero too
-	MinAnswers  int           // of Steps that must be answered, or a [Property] is inconclusive; one of 500 if zero
-	Time        time.Duration // of everything that Run does but shrinking, see [Divide]; no limit if zero
-	Exploring   time.Duration // of Time for making up commands at most; what Divide leaves if zero
-	Connections int           // open at a time beside the two of the neighbour; 6 if zero
-	Timeout     time.Duration // the longest wait for a reply; 5 s if zero
-	Patience    time.Duration // for what the specification calls eventual; 150 s if zero
-	Longest     time.Duration // that all clients wait at a time, never if zero; reservations and retries need it
-	Slack       time.Duration // by which replies may be late for reasons of the network; 300 ms if zero
-	Server      *law.Server   // what other plays have done on the target; nil: that is not known
-	Alone       bool          // no other client uses the target: what touches everything on it is tried too
-	NoFlush     bool          // what deletes everything on the target is not tried even so
-	Restarts    bool          // the target may be restarted now and then, if it offers that
-	Findings    int           // after which to stop; 1 if zero
-	Unshrunk    bool          // findings are not shrunk
-	Impatient   bool          // the clean-up does not wait for jobs that are to come
+	NameSeed       string
+	Steps          int           // commands at most; 10,000 if zero and Time is zero too
+	MinAnswers     int           // of Steps that must be answered, or a [Property] is inconclusive; one of 500 if zero
+	Time           time.Duration // of everything that Run does but shrinking, see [Divide]; no limit if zero
+	Exploring      time.Duration // of Time for making up commands at most; what Divide leaves if zero
+	Connections    int           // open at a time beside the two of the neighbour; 6 if zero
+	Timeout        time.Duration // the longest wait for a reply; 5 s if zero
+	Patience       time.Duration // for what the specification calls eventual; 150 s if zero
+	LongestWait    time.Duration // that all clients wait at a time, never if zero; reservations and retries need it
+	Slack          time.Duration // by which replies may be late for reasons of the network; 300 ms if zero
+	History        *law.History  // what other plays have done on the target; nil: that is not known
+	Alone          bool          // no other client uses the target: what touches everything on it is tried too
+	NoFlush        bool          // what deletes everything on the target is not tried even so
+	Restarts       bool          // the target may be restarted now and then, if it offers that
+	Findings       int           // after which to stop; 1 if zero
+	SkipsShrinking bool          // findings are not shrunk
+	Impatient      bool          // the clean-up does not wait for jobs that are to come
 
 	// Shrinking is for how long one finding is shrunk and confirmed at most, and all of them [Shrinkings] times as long;
 	// no limit if zero. That is no part of Time. With a limit, short conversations are tried when something was just
@@ -67,8 +67,8 @@ type Explorer struct {
 	// at once; may be nil. Some of these turn out to be others in another form, and are
 	// not in the Result, which counts also how often each came again.
 	Found func(Finding)
-	// Watch is called with each step before it is played; may be nil.
-	Watch func(Step)
+	// WatchStep is called with each step before it is played; may be nil.
+	WatchStep func(Step)
 	// Progress is called whenever the activity changes, and every few steps or plays; may be nil.
 	Progress func(Progress)
 }
@@ -121,9 +121,9 @@ type Finding struct {
 
 func (e *Explorer) config() *config {
 	return &config{
-		seedNames: e.Names, subject: e.Alphabet, target: e.Target, timeout: cmp.Or(e.Timeout, 5*time.Second),
+		nameSeed: e.NameSeed, subject: e.Alphabet, target: e.Target, timeout: cmp.Or(e.Timeout, 5*time.Second),
 		budget: new(session.Budget), terms: law.Terms{
-			Password: e.Password, Alone: e.Alone, Flush: e.Alone && !e.NoFlush, Server: e.Server,
+			Password: e.Password, Alone: e.Alone, Flush: e.Alone && !e.NoFlush, History: e.History,
 			Patience: cmp.Or(e.Patience, 150*time.Second), Slack: cmp.Or(e.Slack, 300*time.Millisecond),
 			Disrupted: len(e.Disrupt) > 0,
 		},
@@ -138,12 +138,12 @@ func newPrefix() string {
 }
 
 // exclusivePrefix is the prefix of the one play of an exploration that no other one on its server has: it follows from
-// Names, so that two explorations of one seed have the same. Without Names it is fresh.
+// Names, so that two explorations of one seed have the same. Without NameSeed it is fresh.
 func (c *config) exclusivePrefix() string {
-	if c.seedNames == "" {
+	if c.nameSeed == "" {
 		return newPrefix()
 	}
-	sum := sha256.Sum256([]byte(c.seedNames))
+	sum := sha256.Sum256([]byte(c.nameSeed))
 	return "fwp" + hex.EncodeToString(sum[:8])
 }
 
@@ -182,13 +182,13 @@ func (e *Explorer) begin(ctx context.Context) *exploration {
 		reportedKinds: map[string]bool{},
 		budget:        e.divide(), result: &Result{Coverage: newCoverage(e.Alphabet)},
 	}
-	if x.config.terms.Server == nil && e.Alone && e.StartTarget != nil { // the target was started as others can be
-		x.config.terms.Server = law.NewExclusive()
+	if x.config.terms.History == nil && e.Alone && e.StartTarget != nil { // the target was started as others can be
+		x.config.terms.History = law.NewExclusiveHistory()
 	}
 	if e.StartTarget != nil {
-		x.bench = &bench{startTarget: e.StartTarget}
+		x.trialServer = &trialServer{startTarget: e.StartTarget}
 	}
-	x.config.deeds = e.deeds()
+	x.config.forwarded = e.forwarded()
 	x.play = newPlay(x.config, x.config.exclusivePrefix())
 	x.play.cover = x.result.Coverage
 	x.gen = newGenerator(e, x.play)
@@ -203,15 +203,15 @@ func (e *Explorer) begin(ctx context.Context) *exploration {
 	return x
 }
 
-// deeds returns what clients did to the transport, where a forwarder may be before the target; else nil.
-func (e *Explorer) deeds() *forward.Record {
+// forwarded returns what clients did to the transport, where a forwarder may be before the target; else nil.
+func (e *Explorer) forwarded() *forward.Record {
 	if e.StartTarget != nil || e.Restarts {
 		return nil
 	}
-	return deedsOf(e.Target)
+	return forwardedOf(e.Target)
 }
 
-func deedsOf(target play.Target) *forward.Record {
+func forwardedOf(target play.Target) *forward.Record {
 	if target, ok := target.(forward.Target); ok {
 		return target.Forwarded()
 	}
@@ -220,7 +220,7 @@ func deedsOf(target play.Target) *forward.Record {
 
 // LostReason returns why a forwarder before the target may have ended, and not the server; empty if that is not so. It
 // blocks.
-func (e *Explorer) LostReason(ctx context.Context) string { return e.deeds().LossReason(ctx) }
+func (e *Explorer) LostReason(ctx context.Context) string { return e.forwarded().LossReason(ctx) }
 
 // divide returns the budget of the exploration.
 func (e *Explorer) divide() Budget {
@@ -250,11 +250,11 @@ func (x *exploration) end(ctx context.Context) *Result {
 	x.result.IsSilent = x.result.IsSilent || x.play.isMute || unserved && !x.result.IsRefused
 	x.result.IsRefusing = x.play.isRefusing && !x.play.isDead
 	if x.result.IsSilent || x.result.IsRefused || x.result.IsRefusing {
-		x.result.LostReason = cmp.Or(x.result.LostReason, x.config.deeds.LossReason(ctx))
+		x.result.LostReason = cmp.Or(x.result.LostReason, x.config.forwarded.LossReason(ctx))
 	}
 	start := time.Now().Add(-x.lookTime)
 	x.shrinkAll(ctx)
-	x.bench.drop()
+	x.trialServer.drop()
 	x.result.Shrunk = time.Since(start)
 	return x.result
 }
@@ -292,7 +292,7 @@ type exploration struct {
 
 	lookCount   int             // of pending: those that were looked at
 	lookTime    time.Duration   // that this took, while nothing else was done
-	bench       *bench          // where it is done; nil: on the server that is explored
+	trialServer *trialServer    // where it is done; nil: on the server that is explored
 	lookResults chan lookResult // has the look that is taken at the same time; nil: there is none
 }
 
@@ -314,7 +314,7 @@ func (x *exploration) loop(ctx context.Context) {
 			continue
 		}
 		before, steps := x.play.commands, x.gen.next()
-		x.callWithDeadline(ctx, func(ctx context.Context) bool { x.steps(ctx, steps, x.Longest == 0); return true })
+		x.callWithDeadline(ctx, func(ctx context.Context) bool { x.steps(ctx, steps, x.LongestWait == 0); return true })
 		switch {
 		case x.play.commands > before:
 			idleRounds = 0
@@ -381,8 +381,8 @@ func (x *exploration) steps(ctx context.Context, steps []Step, goOn bool) {
 		x.trim()
 		x.play.step = len(x.trace)
 		x.trace = append(x.trace, steps[i])
-		if x.Watch != nil {
-			x.Watch(steps[i])
+		if x.WatchStep != nil {
+			x.WatchStep(steps[i])
 		}
 		x.play.skipsVainWait = goOn && !slices.ContainsFunc(steps[i+1:], func(s Step) bool {
 			return s.Sends() != nil && s.Conn() == steps[i].Conn()

@@ -26,7 +26,7 @@ type pendingFinding struct {
 	isInResult    bool         // it was reproduced when it was found, and is in the result
 	cut           *sighting    // what shows it in its small conversation, if there was no time to make that minimal
 	part          Trace        // what it is about
-	record        record       // in it
+	record        playRecord   // in it
 	began         time.Time    // the last of its moments
 }
 
@@ -62,16 +62,16 @@ func (x *exploration) finding(f sighting) {
 func (x *exploration) file(f sighting) *pendingFinding {
 	x.number++
 	p := &pendingFinding{found: f, deliverySteps: map[int]bool{}, Finding: Finding{
-		Finding: conformance.Judged(f.Violation), Number: x.number, Rule: f.Rule, Places: map[string]int{},
+		Finding: conformance.FindingOf(f.Violation), Number: x.number, Rule: f.Rule, Places: map[string]int{},
 		Commands: x.play.commands, Original: Trace{Steps: slices.Clone(x.trace)},
 	}}
 	p.Crash, p.Looks = f.crash, f.looks
 	for _, reply := range x.play.replies {
-		if reply.Job != "" && (reply.Job == f.JID || reply.Job == f.job) {
+		if reply.JID != "" && (reply.JID == f.JID || reply.JID == f.job) {
 			p.deliverySteps[reply.step] = true
 		}
 	}
-	p.Talk = x.talk(f)
+	p.Conversation = x.lastLines(f)
 	p.part, p.record = x.part(p)
 	if x.Found != nil {
 		x.Found(p.Finding)
@@ -81,8 +81,8 @@ func (x *exploration) file(f sighting) *pendingFinding {
 	return p
 }
 
-// talk returns the last of what was said on the connection of a finding, and of its job elsewhere.
-func (x *exploration) talk(f sighting) (lines []reports.Line) {
+// lastLines returns the last of what was said on the connection of a finding, and of its job elsewhere.
+func (x *exploration) lastLines(f sighting) (lines []reports.Line) {
 	answers, now := map[int][]reply{}, time.Now()
 	for _, a := range x.play.replies {
 		answers[a.step] = append(answers[a.step], a)
@@ -273,20 +273,20 @@ func (p *pendingFinding) dropClause() {
 // minimise looks for a short conversation that shows a finding, or notes why there is none.
 func (x *exploration) minimise(ctx context.Context, p *pendingFinding, limit time.Duration) {
 	switch {
-	case x.Unshrunk:
-		p.Unscripted = "it was not shrunk"
+	case x.SkipsShrinking:
+		p.UnscriptedReason = "it was not shrunk"
 		return
 	case ctx.Err() != nil:
-		p.Unscripted = cmp.Or(p.Unscripted, noTimeReason)
+		p.UnscriptedReason = cmp.Or(p.UnscriptedReason, noTimeReason)
 		return
 	case x.StartTarget == nil && x.result.IsDead:
-		p.Unscripted = strings.TrimSuffix("the server is gone and cannot be restarted; before that, "+p.Unscripted,
-			"; before that, ")
+		reason := "the server is gone and cannot be restarted; before that, " + p.UnscriptedReason
+		p.UnscriptedReason = strings.TrimSuffix(reason, "; before that, ")
 		return
 	}
 	s := x.shrinker(limit, p.found)
 	s.deliverySteps, s.earlier = p.deliverySteps, x.reportedKinds
-	p.Unscripted = ""
+	p.UnscriptedReason = ""
 	s.shrink(ctx, &p.Finding)
 	p.IsDoubtful = p.found.Doubtful && p.Hits == 0
 	x.result.LeftoverJobs, p.isKnown = append(x.result.LeftoverJobs, s.leftover...), s.isKnown
@@ -310,7 +310,7 @@ func (x *exploration) resume(ctx context.Context) bool {
 	if needsRevival && x.play.pushes() { // the server sends nothing any more for the sake of what was sent before
 		x.play.law.Operated(target.Restart, "")
 	}
-	x.play.law.Unjudge("")
+	x.play.law.StopJudging("")
 	x.trace, x.play.replies = nil, nil // what ended the server need not be played again
 	x.play.isDead, x.play.mayEnd, x.play.outage = false, false, nil
 	return true
@@ -322,9 +322,9 @@ func (x *exploration) resume(ctx context.Context) bool {
 // of these clauses, which are reported already, only the clause is filled in. It blocks, no
 // longer than Shrinking or until ctx is done.
 func (e *Explorer) Shorten(ctx context.Context, f *Finding, rule string, start []Step, clauses ...string) {
-	f.Unscripted = ""
+	f.UnscriptedReason = ""
 	if ctx.Err() != nil {
-		f.Unscripted = noTimeReason
+		f.UnscriptedReason = noTimeReason
 		return
 	}
 	s := &shrinker{config: e.config(), startTarget: e.StartTarget, limit: e.Shrinking, progress: e.Progress,
@@ -352,18 +352,19 @@ func (e *Explorer) ShortenCrash(ctx context.Context, f *Finding) {
 	}
 	limited, cancel := withLimit(ctx, s.limit)
 	defer cancel()
-	f.Unscripted = "it did not die again in the tried conversations, in which two or three clients repeat the same " +
+	f.UnscriptedReason = "it did not die again in the tried conversations, in which two or three clients repeat the " +
+		"same " +
 		"commands"
 	t, ok := s.first(limited, e.Alphabet.seeds(Concurrent), false)
 	if !ok {
 		return
 	}
-	f.Reduction, f.Unscripted = t, ""
+	f.Reduction, f.UnscriptedReason = t, ""
 	s.confirm(ctx, f)
 	untitled := *f // what the clients did is no title
 	untitled.Detail = ""
 	if f.Script = script(f.Reduction, &untitled, s.best); f.Script == "" {
-		f.Unscripted = "a script cannot express it"
+		f.UnscriptedReason = "a script cannot express it"
 	}
 }
 

@@ -46,7 +46,7 @@ func TestTriesShareAServerThatStartsSlowly(t *testing.T) {
 	for pause, several := range map[time.Duration]bool{0: true, time.Second: false} {
 		starts := 0
 		exploring(t, behaving("job-backtrace-follows", ""), explore.Explorer{
-			Alphabet: moves.New(), Seed: 1, Steps: 1, Unshrunk: true,
+			Alphabet: moves.New(), Seed: 1, Steps: 1, SkipsShrinking: true,
 		}, func(t *testing.T, _ *explore.Result, fresh *stage) {
 			target, end, err := fresh.start()
 			require.NoError(t, err)

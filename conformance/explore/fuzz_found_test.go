@@ -108,7 +108,7 @@ func TestWhatBytesDoIsFound(t *testing.T) {
 				t.Logf("after %d commands, %d of %d: %s %s, got %s\n%s", f.Commands, f.Hits, f.Tries, f.Clause, f.Rule, f.Got,
 					f.Script)
 				if f.Script == "" {
-					assert.NotEmpty(t, f.Unscripted)
+					assert.NotEmpty(t, f.UnscriptedReason)
 					return
 				}
 				reference := &stage{config: behaving("", "")}

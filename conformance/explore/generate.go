@@ -41,7 +41,7 @@ func newGenerator(e *Explorer, p *playthrough) *generator {
 		stateCounts: map[string]int{}, last: map[string]uint64{}, moveCounts: map[string]int{}, fatal: map[string]int{},
 	}
 	g.Draw = Draw{
-		Terms: p.terms, Longest: e.Longest, dealt: map[string][]int{},
+		Terms: p.terms, LongestWait: e.LongestWait, dealt: map[string][]int{},
 		Free: g.idleConns, room: g.room, Now: func() time.Time { return p.now },
 		Fill: func(text string) string { return p.fill(text, noConn) },
 	}
@@ -75,7 +75,7 @@ func (g *generator) next() []Step {
 	if len(conns) < min(2, room) || len(conns) < room && g.IntN(12) <= (room-len(conns))/6 {
 		return g.openConn()
 	}
-	if g.Longest > 0 && g.IntN(250) == 0 {
+	if g.LongestWait > 0 && g.IntN(250) == 0 {
 		return g.age()
 	}
 	conn := conns[g.IntN(len(conns))]
@@ -144,7 +144,7 @@ func (g *generator) affords(m Move) bool {
 	if n >= minDeaths && 2*n > g.moveCounts[m.Name] || n >= maxRevivals/4 && len(g.alphabet.Moves) > 1 {
 		return false
 	}
-	return g.Longest > 0 || g.last[m.Name] == 0 || g.Round-g.last[m.Name] >= m.Pause
+	return g.LongestWait > 0 || g.last[m.Name] == 0 || g.Round-g.last[m.Name] >= m.Pause
 }
 
 // idleConns lists the connections that owe no answer, but for those of the control.
@@ -186,7 +186,7 @@ func (g *generator) age() []Step {
 		70 * time.Second, 170 * time.Second, 260 * time.Second,
 	}
 	n := len(spans)
-	for n > 1 && spans[n-1] > g.Longest {
+	for n > 1 && spans[n-1] > g.LongestWait {
 		n--
 	}
 	steps := []Step{Wait(spans[g.IntN(n)])}
@@ -207,7 +207,7 @@ type Draw struct {
 	*rand.Rand
 	Round       uint64
 	Terms       law.Terms
-	Longest     time.Duration   // that the clients all wait at a time; zero: time is real, and waiting costs it
+	LongestWait time.Duration   // that the clients all wait at a time; zero: time is real, and waiting costs it
 	Signals     bool            // an operator can quiet and terminate workers
 	Restarts    bool            // an operator can restart the server
 	Disruptions []target.Action // what is done to the server, at any moment
@@ -224,7 +224,7 @@ type Draw struct {
 
 // NewDraw returns a Draw without connections, for a round of an alphabet by itself.
 func NewDraw(d scenarios.Dialect, seed, round uint64, terms law.Terms, value func(conn int, name string) string) *Draw {
-	n := &names{dialect: d, prefix: terms.Prefix, times: map[string]string{}, value: value, now: time.Now()}
+	n := &names{dialect: d, prefix: terms.NamePrefix, times: map[string]string{}, value: value, now: time.Now()}
 	return &Draw{
 		Rand: rand.New(rand.NewPCG(seed, round)), Round: round, Terms: terms, dealt: map[string][]int{}, Now: time.Now,
 		Fill: func(text string) string { return n.fill(text, noConn) }, Free: func() []int { return nil },

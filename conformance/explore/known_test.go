@@ -40,7 +40,7 @@ func TestKnownDeparturesAreCounted(t *testing.T) {
 		assert.Positive(t, f.Places["retry: nothing, came a number"], f.Places)
 		assert.Equal(t, 5, f.Hits)
 		assert.Empty(t, f.Unshrunk, "it has a script")
-		assert.Empty(t, f.Unscripted)
+		assert.Empty(t, f.UnscriptedReason)
 		assert.Positive(t, r.Shrunk)
 		assert.True(t, shrinking)
 	})
@@ -63,7 +63,7 @@ func TestNothingIsLostByAnInterrupt(t *testing.T) {
 		require.Len(t, r.Findings, 1)
 		f := r.Findings[0]
 		assert.Empty(t, f.Script)
-		assert.Equal(t, "no time was left to shrink it", f.Unscripted)
+		assert.Equal(t, "no time was left to shrink it", f.UnscriptedReason)
 		require.NotEmpty(t, f.Unshrunk)
 		assert.Contains(t, strings.Join(f.Unshrunk, "\n"), "\nC: FETCH")
 	})
@@ -79,7 +79,7 @@ func TestAClosedConnectionHasMetItsSituation(t *testing.T) {
 			}
 		}}
 	}
-	e := explore.Explorer{Alphabet: moves.New(), Seed: 3, Steps: 1500, Findings: 100, Unshrunk: true}
+	e := explore.Explorer{Alphabet: moves.New(), Seed: 3, Steps: 1500, Findings: 100, SkipsShrinking: true}
 	exploring(t, closing, e, func(t *testing.T, r *explore.Result, _ *stage) {
 		assert.Positive(t, r.Coverage.Situations["not identified: INFO"])
 	})
@@ -89,7 +89,7 @@ func TestAClosedConnectionHasMetItsSituation(t *testing.T) {
 func TestTheReasonIsShown(t *testing.T) {
 	t.Parallel()
 	clause := func(limit time.Duration) (clause string) {
-		e := explore.Explorer{Alphabet: moves.New(), Seed: 1, Findings: 1, Unshrunk: limit == 0, Shrinking: limit}
+		e := explore.Explorer{Alphabet: moves.New(), Seed: 1, Findings: 1, SkipsShrinking: limit == 0, Shrinking: limit}
 		exploring(t, behaving("state-error-forgets", ""), e, func(t *testing.T, r *explore.Result, _ *stage) {
 			require.Len(t, r.Findings, 1)
 			assert.Equal(t, "FWP-STATE-12", r.Findings[0].Clause)
@@ -129,7 +129,7 @@ func TestScriptsBeforeADeath(t *testing.T) {
 	assert.LessOrEqual(t, strings.Count(f.Script, "\nC:")+strings.Count(f.Script, "\nS:"), 6, f.Script)
 	require.True(t, crash.Crash)
 	assert.Empty(t, crash.Script)
-	assert.Contains(t, crash.Unscripted, "the server is gone and cannot be restarted")
+	assert.Contains(t, crash.UnscriptedReason, "the server is gone and cannot be restarted")
 	_, err := scenarios.Parse(fwpscript.Dialect{}, "unplayed.fwp", []byte(strings.Join(crash.Unshrunk, "\n")))
 	require.NoError(t, err)
 	assert.Regexp(t, "C( bad)?: (ACK|FAIL) {", strings.Join(crash.Unshrunk, "\n")) // the bug is of both
@@ -146,7 +146,7 @@ func TestOneServerForManyTries(t *testing.T) {
 		defer end()
 		e := explore.Explorer{
 			Alphabet: moves.New(), Target: target, Alone: true, Seed: 3, Steps: 1500, Findings: 100,
-			Shrinking: 20 * time.Second, Watch: settled(nil),
+			Shrinking: 20 * time.Second, WatchStep: settled(nil),
 			StartTarget: func() (play.Target, func(), error) {
 				started.Add(1)
 				return s.start()
@@ -171,8 +171,8 @@ func TestNothingIsAwaitedOfAServerThatIsGone(t *testing.T) {
 			defer end()
 			var last time.Time
 			e := explore.Explorer{
-				Alphabet: moves.New(), Target: target, Seed: 1, Steps: 3000, Unshrunk: true,
-				Watch: func(explore.Step) { last = time.Now() },
+				Alphabet: moves.New(), Target: target, Seed: 1, Steps: 3000, SkipsShrinking: true,
+				WatchStep: func(explore.Step) { last = time.Now() },
 				Found: func(f explore.Finding) {
 					assert.True(t, f.Crash)
 					assert.Equal(t, isKnown, time.Since(last) < 2*time.Second, time.Since(last))

@@ -52,7 +52,7 @@ func (p *playthrough) withSymbols(v *law.Violation) *law.Violation {
 // recordAnswer records a message.
 func (p *playthrough) recordAnswer(c *conn, a law.Answer) {
 	p.record(c, event{command: a.Verb, state: a.State, parts: a.Normal, violation: a.Violation,
-		job: strings.ReplaceAll(a.Job, p.prefix+"-", "")})
+		job: strings.ReplaceAll(a.JID, p.prefix+"-", "")})
 }
 
 // pair plays the same steps on two servers, each with names and a law of its own.

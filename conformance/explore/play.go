@@ -83,13 +83,13 @@ type reply struct {
 
 // config is what all plays of an exploration share.
 type config struct {
-	seedNames string // see Explorer.Names
+	nameSeed  string // see Explorer.Names
 	subject   *Alphabet
 	target    play.Target
 	terms     law.Terms     // but for the prefix
 	timeout   time.Duration // the longest wait for a reply
 	budget    *session.Budget
-	deeds     *forward.Record // of a target before which a forwarder may be; else nil
+	forwarded *forward.Record // of a target before which a forwarder may be; else nil
 }
 
 // grammar is what the texts of the subject may have.
@@ -97,7 +97,7 @@ func (c *config) grammar() *scenarios.Grammar { return c.subject.Dialect.Grammar
 
 func newPlay(c *config, prefix string) *playthrough {
 	p := &playthrough{config: c, terms: c.terms, conns: map[int]*conn{}}
-	p.terms.Prefix = prefix
+	p.terms.NamePrefix = prefix
 	p.law = c.subject.Start(p.terms)
 	p.pusher, _ = p.law.(law.Pusher)
 	p.names = names{
@@ -115,7 +115,7 @@ func (p *playthrough) do(ctx context.Context, s *Step) {
 		p.isFuzzing = s.isUnbounded()
 	}
 	if send, ok := s.Do.(*scenarios.Send); ok {
-		p.deeds.Settle(ctx, false, send.Ending != scenarios.Open)
+		p.forwarded.Settle(ctx, false, send.Ending != scenarios.Open)
 	}
 	if !p.isFuzzing {
 		p.poll(ctx)
@@ -202,7 +202,7 @@ func (p *playthrough) addSighting(c *conn, v *law.Violation, step int) {
 		job: p.symbol(v.JID), names: p.symbols(v.Expected),
 	})
 	if v.JID != "" && !p.subject.hasTrait(v.Rule, law.JobStays) {
-		p.law.Unjudge(v.JID)
+		p.law.StopJudging(v.JID)
 	}
 }
 
@@ -224,16 +224,16 @@ func (p *playthrough) forget(c *conn) {
 
 // end plays an End.
 func (p *playthrough) end(ctx context.Context, c *conn, ending scenarios.Ending) {
-	if ending == scenarios.HalfShut && c.End(ending) != nil { // this kind of connection has no half-close
+	if ending == scenarios.HalfClosed && c.End(ending) != nil { // this kind of connection has no half-close
 		ending = scenarios.Closed
 	}
-	if ending != scenarios.HalfShut {
+	if ending != scenarios.HalfClosed {
 		p.drop(c, ending)
 		return
 	}
 	p.settle(ctx)
 	c.isHalfClosed = true
-	p.law.Shut(c.number)
+	p.law.HalfClose(c.number)
 	switch {
 	case c.isUnbounded:
 		p.readReply(ctx, c)

@@ -30,7 +30,7 @@ func Property(p conformance.Property, subject func() *Alphabet, limits Explorer)
 		e := limits
 		e.Alphabet = subject()
 		e.Target, e.Password, e.StartTarget = setup.Target, setup.Password, setup.StartTarget
-		e.Seed, e.Names, e.Alone, e.Impatient, e.Server = setup.Seed, setup.Names, setup.Alone, true, setup.Server
+		e.Seed, e.NameSeed, e.Alone, e.Impatient, e.History = setup.Seed, setup.NamePrefix, setup.Alone, true, setup.History
 		e.Restarts = slices.Contains(p.Needs, scenarios.NeedRestart)
 		e.Timeout, e.Patience, e.Slack = setup.Timeout, setup.Patience, machine.Allowance
 		e.Findings, e.Shrinking, e.Time = propertyFindings, propertyShrinking/Shrinkings, e.Exploring+6*setup.Timeout
@@ -111,7 +111,7 @@ func (s propertyResult) openCause() string {
 // exploreOnce explores, and counts the commands.
 func exploreOnce(ctx context.Context, e Explorer) propertyResult {
 	s := propertyResult{rules: e.Alphabet.Rules}
-	e.Watch = func(step Step) {
+	e.WatchStep = func(step Step) {
 		if do := step.Sends(); do != nil && !do.Raw { // others need no reply
 			s.commands++
 		}

@@ -73,11 +73,11 @@ func TestMoments(t *testing.T) {
 	assert.Equal(t, 3, p.Moments)
 }
 
-// The names of an exploration follow from Names, and from nothing else; without it no two are the same.
+// The names of an exploration follow from NameSeed, and from nothing else; without it no two are the same.
 func TestPrefixes(t *testing.T) {
 	t.Parallel()
 	prefix := func(names string) string {
-		return (&Explorer{Names: names, Alphabet: &Alphabet{}}).config().exclusivePrefix()
+		return (&Explorer{NameSeed: names, Alphabet: &Alphabet{}}).config().exclusivePrefix()
 	}
 	first, repeat, other := prefix("fwp00000000070000-3"), prefix("fwp00000000070000-3"), prefix("fwp00000000070000-4")
 	assert.Equal(t, first, repeat)

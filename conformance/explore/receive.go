@@ -354,14 +354,14 @@ func (p *playthrough) judgeSilence(ctx context.Context, c *conn) {
 		p.takeArrival(ctx, c, r)
 		return
 	}
-	timer, ok := p.law.(law.Timer)
+	timer, ok := p.law.(law.SelfTimed)
 	switch {
 	case r.Pending != "" && !r.IsArriving:
 		p.addMisspelling(c, r.Rule, r.String())
 	case c.isJudged && (!ok || !timer.MayWait(c.number, time.Now())):
 		v := p.silence(c)
 		if ok {
-			v.Clause = cmp.Or(timer.Awaited(c.number), v.Clause)
+			v.Clause = cmp.Or(timer.OverdueClause(c.number), v.Clause)
 		}
 		if r.IsArriving { // for many timeouts
 			v.Got = r.String()

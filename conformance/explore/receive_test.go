@@ -94,7 +94,7 @@ type waiting struct {
 }
 
 func (w waiting) MayWait(int, time.Time) bool { return w.waits }
-func (waiting) Awaited(int) string            { return "of what is awaited" }
+func (waiting) OverdueClause(int) string      { return "of what is awaited" }
 
 // idling is a law that knows whether what is owed can come.
 type idling struct {

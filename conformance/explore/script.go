@@ -11,9 +11,9 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// record is a conversation as it was played once: what each step was answered with,
+// playRecord is a conversation as it was played once: what each step was answered with,
 // and what was found.
-type record struct {
+type playRecord struct {
 	subject        *Alphabet
 	answers        map[int][]reply
 	hit            sighting
@@ -23,8 +23,8 @@ type record struct {
 }
 
 // recordOf returns the record of a play that showed the finding.
-func recordOf(p *playthrough, hit sighting) record {
-	r := record{
+func recordOf(p *playthrough, hit sighting) playRecord {
+	r := playRecord{
 		subject: p.subject, answers: map[int][]reply{}, hit: hit, prefix: p.prefix, times: p.times,
 		greetingClause: p.greetingClause(),
 	}
@@ -41,7 +41,7 @@ type writer struct {
 
 	t      Trace
 	f      *Finding
-	r      record
+	r      playRecord
 	names  *shortNames // nil: names stay as they are
 	single bool        // there is one connection, which needs no name
 	awaits map[int]int // by connection: the step whose answer is still to be written
@@ -58,7 +58,7 @@ func hasManyLines(t Trace, hit sighting) bool {
 
 func newWriter(s *Alphabet, t Trace) *writer {
 	w := &writer{
-		Builder: scenarios.NewBuilder(s.Dialect), r: record{subject: s},
+		Builder: scenarios.NewBuilder(s.Dialect), r: playRecord{subject: s},
 		t: t, awaits: map[int]int{}, opened: map[int]bool{}, single: len(connections(t.Steps)) == 1,
 	}
 	w.Rename = w.rename
@@ -67,7 +67,7 @@ func newWriter(s *Alphabet, t Trace) *writer {
 }
 
 // script writes a conversation in the suite's language; empty if that cannot be done.
-func script(t Trace, f *Finding, r record) string {
+func script(t Trace, f *Finding, r playRecord) string {
 	// No line can express that two values differ, or how many replies come.
 	if r.subject.hasTrait(r.hit.Rule, law.Unwritten) || r.answers == nil || hasManyLines(t, r.hit) ||
 		slices.ContainsFunc(t.Steps, isUnwritable) {
@@ -191,7 +191,7 @@ func (w *writer) ends(i, conn int, ending scenarios.Ending) {
 	delete(w.awaits, conn)
 	delete(w.opened, conn)
 	w.Close(w.conn(conn), ending)
-	if ok && i == w.r.hit.step && conn == w.r.hit.conn && ending == scenarios.HalfShut {
+	if ok && i == w.r.hit.step && conn == w.r.hit.conn && ending == scenarios.HalfClosed {
 		w.writeHit(i, conn)
 	}
 }

@@ -112,11 +112,11 @@ func (w *writer) silenceConns(conn int) []string {
 
 // part returns what a finding is about, and what was answered there: the steps that name its job, if they are few, else
 // what was answered wrongly behind what its connection sent first; of a crash that no command has shown the last steps.
-func (x *exploration) part(p *pendingFinding) (Trace, record) {
+func (x *exploration) part(p *pendingFinding) (Trace, playRecord) {
 	const limit = 12
 	trace := p.Original.Steps[:min(p.found.step+1, len(p.Original.Steps))]
 	if len(trace) == 0 {
-		return Trace{}, record{}
+		return Trace{}, playRecord{}
 	}
 	s := &shrinker{config: x.config, target: p.found, deliverySteps: p.deliverySteps}
 	wrongStep := s.wrongStep(trace)

@@ -145,7 +145,7 @@ type conn struct {
 
 // dial opens a connection on which no step has sent anything yet, as do says.
 func (p *playthrough) dial(ctx context.Context, number int, do *scenarios.Connect) (*conn, error) {
-	p.deeds.Settle(ctx, true, false)
+	p.forwarded.Settle(ctx, true, false)
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	fields := ""
@@ -164,7 +164,7 @@ func (p *playthrough) dial(ctx context.Context, number int, do *scenarios.Connec
 		}
 	}
 	c.Conn = session.New(nc, protocol, session.Config{Timeout: p.timeout, Budget: p.budget, OnReceived: watch,
-		ReadsOn: true})
+		ToleratesLapses: true})
 	c.dueReplies = c.Status().OwedMessages
 	if _, opens := p.subject.Dialect.(scenarios.Opener); opens && do.Role == scenarios.Raw {
 		c.dueReplies = 0 // the server waits for what the step does not send

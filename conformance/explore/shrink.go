@@ -24,7 +24,7 @@ type shrinker struct {
 	earlier         map[string]bool            // what was found before, which is no match
 	reportedClauses []string                   // clauses under which it need not be shrunk
 	limit           time.Duration              // that all this may take; no limit if zero
-	bench           *bench                     // where tries are played one after the other; nil: see fresh
+	trialServer     *trialServer               // where tries are played one after the other; nil: see fresh
 	look            bool                       // it was just found: short conversations alone are tried, with short waits
 	progress        func(Progress)             // is called before each play; may be nil
 	revive          func(context.Context) bool // starts a server again that a try has ended; nil where that cannot be done
@@ -34,8 +34,8 @@ type shrinker struct {
 
 	activity        Progress
 	plays, commands int           // tries, and the commands in all of them
-	latest          record        // of the last try that showed the finding
-	best            record        // of the smallest conversation until now
+	latest          playRecord    // of the last try that showed the finding
+	best            playRecord    // of the smallest conversation until now
 	isKnown         bool          // a part of the conversation shows that this is something known
 	leftover        []string      // jobs that tries could not remove
 	isLate          bool          // there was no time for some of the first tries
@@ -62,13 +62,13 @@ func (s *shrinker) shrink(ctx context.Context, f *Finding) {
 	defer end()
 	s.activity = Progress{Activity: Shrinking, Finding: f.Name(), Done: len(f.Original.Steps),
 		Total: len(f.Original.Steps)}
-	f.Unscripted = "" // of an earlier look
+	f.UnscriptedReason = "" // of an earlier look
 	trace, ok := s.begin(limited, f.Original.Steps[:min(s.target.step+1, len(f.Original.Steps))])
 	if !ok {
-		f.Unscripted = fmt.Sprintf("it did not come again in %s with fresh names",
+		f.UnscriptedReason = fmt.Sprintf("it did not come again in %s with fresh names",
 			text.Count(s.plays, "conversation"))
 		if s.isLate || limited.Err() != nil {
-			f.Unscripted = fmt.Sprintf("it did not come again in %s; no time was left for more",
+			f.UnscriptedReason = fmt.Sprintf("it did not come again in %s; no time was left for more",
 				text.Count(s.plays, "conversation"))
 		}
 		return
@@ -101,7 +101,7 @@ func (s *shrinker) limited(ctx context.Context) (context.Context, context.Cancel
 
 // minimal makes a conversation that shows the finding minimal, as far as the limited time allows, and confirms it.
 func (s *shrinker) minimal(ctx, limited context.Context, f *Finding, trace Trace) {
-	done := s.useBench(limited, trace)
+	done := s.useTrialServer(limited, trace)
 	if trace = s.reduce(limited, trace); s.isKnown {
 		done()
 		return
@@ -114,11 +114,11 @@ func (s *shrinker) minimal(ctx, limited context.Context, f *Finding, trace Trace
 		f.CommandClause = ""
 	}
 	if f.Hits > 0 && s.twin == nil {
-		hit := conformance.Judged(s.best.hit.Violation)
+		hit := conformance.FindingOf(s.best.hit.Violation)
 		f.Clause, f.IsRecommendation, f.Expected, f.Got, f.Detail = hit.Clause, hit.IsRecommendation, hit.Expected, hit.Got,
 			hit.Detail
 		if f.Script = script(f.Reduction, f, s.best); f.Script == "" {
-			f.Unscripted = "a script cannot express it"
+			f.UnscriptedReason = "a script cannot express it"
 		}
 	}
 }
@@ -126,16 +126,16 @@ func (s *shrinker) minimal(ctx, limited context.Context, f *Finding, trace Trace
 // quickStart is how long a server may take to start for each try.
 const quickStart = 50 * time.Millisecond
 
-// useBench has the tries that follow use one server, until done, where each would have one that takes long to start,
-// if the conversation shows the finding there too.
-func (s *shrinker) useBench(ctx context.Context, trace Trace) (done func()) {
-	if s.bench != nil || s.start < quickStart {
+// useTrialServer has the tries that follow use one server, until done, where each would have one that takes long to
+// start, if the conversation shows the finding there too.
+func (s *shrinker) useTrialServer(ctx context.Context, trace Trace) (done func()) {
+	if s.trialServer != nil || s.start < quickStart {
 		return func() {}
 	}
-	s.bench = &bench{startTarget: s.startTarget}
+	s.trialServer = &trialServer{startTarget: s.startTarget}
 	done = func() {
-		s.bench.drop()
-		s.bench = nil
+		s.trialServer.drop()
+		s.trialServer = nil
 	}
 	if !s.shows(ctx, trace) {
 		done()
@@ -189,7 +189,7 @@ func (s *shrinker) patience() time.Duration {
 // assure plays the result of a look with the whole timeout, on a server on which nothing was played before if there can
 // be one, and then again as long as there is time.
 func (s *shrinker) assure(ctx context.Context, f *Finding) {
-	s.bench.drop()
+	s.trialServer.drop()
 	limited, cancel := withLimit(ctx, s.limit/confirmationShare)
 	defer cancel()
 	f.Tries, f.Hits = 1, b2i(s.shows(ctx, f.Reduction))

@@ -199,7 +199,7 @@ func TestALookThatEndsTheServer(t *testing.T) {
 		assert.True(t, s.fatal.crash)
 		assert.Equal(t, clause, s.fatal.Clause)
 		assert.Less(t, s.fatal.step, len(trace.Steps))
-		s = &shrinker{config: &config{}, bench: &bench{}}
+		s = &shrinker{config: &config{}, trialServer: &trialServer{}}
 		s.noteEnd(p, trace)
 		assert.Nil(t, s.ended)
 	}

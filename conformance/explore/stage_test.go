@@ -67,10 +67,10 @@ func exploring(t *testing.T, config func() fakes.Config, e explore.Explorer,
 		}
 		defer end()
 		e.Target, e.Password, e.Alone, e.Restarts = target, config().Password, true, true
-		if e.Longest == 0 {
-			e.Longest = 10 * time.Minute
+		if e.LongestWait == 0 {
+			e.LongestWait = 10 * time.Minute
 		}
-		e.StartTarget, e.Watch = s.start, settled(e.Watch)
+		e.StartTarget, e.WatchStep = s.start, settled(e.WatchStep)
 		look(t, e.Run(t.Context()), s)
 	})
 }
@@ -126,7 +126,7 @@ func replay(t *testing.T, s *stage, text, clause string, isBroken bool) string {
 	served := run.Server{Target: &settledTarget{server: target.(server)}, Password: s.config().Password,
 		Offers: []scenarios.Need{scenarios.NeedAlone, scenarios.NeedFlush, scenarios.NeedOpen, scenarios.NeedPassword,
 			scenarios.NeedSignals, scenarios.NeedRestart}}
-	report := (&run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{served},
+	report := (&run.Runner{Suite: fwpsuite.Protocol(), Servers: []run.Server{served},
 		Checks:  conformance.Scripts(script),
 		Virtual: true}).Run(t.Context())
 	check := report.Checks[0]
@@ -136,13 +136,13 @@ func replay(t *testing.T, s *stage, text, clause string, isBroken bool) string {
 			return c.Reason == reports.ReasonSetUp && c.IsHalted && !c.HasOtherBreach
 		}
 		isOpen := check.Verdict == reports.Inconclusive && !slices.ContainsFunc(check.Clauses, isUnmet)
-		if check.Verdict.Breach() || isOpen {
+		if check.Verdict.IsBreach() || isOpen {
 			return "not right on a right server: " + check.Verdict.String() + " " + fmt.Sprint(check.Findings)
 		}
 		return ""
 	}
 	for _, c := range check.Clauses {
-		if c.ID == clause && c.Verdict.Breach() {
+		if c.ID == clause && c.Verdict.IsBreach() {
 			return ""
 		}
 	}

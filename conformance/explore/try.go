@@ -11,13 +11,13 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// try is one play of a conversation that may show a finding.
-type try struct {
+// tryResult is one play of a conversation that may show a finding.
+type tryResult struct {
 	isShown  bool
-	record   record // if it was shown
-	isKnown  bool   // a part of the conversation shows that this is something known
-	commands int    // commands
-	steps    int    // of the conversation
+	record   playRecord // if it was shown
+	isKnown  bool       // a part of the conversation shows that this is something known
+	commands int        // commands
+	steps    int        // of the conversation
 	leftover []string
 	start    time.Duration // that its server took to start
 }
@@ -59,11 +59,11 @@ func (s *shrinker) tries(ctx context.Context, all []Trace) iter.Seq[bool] {
 }
 
 // playParallel plays conversations side by side, and returns where the result of each will be.
-func (s *shrinker) playParallel(ctx context.Context, all []Trace) []chan try {
+func (s *shrinker) playParallel(ctx context.Context, all []Trace) []chan tryResult {
 	empties := s.allowedEmpties()
-	results := make([]chan try, len(all))
+	results := make([]chan tryResult, len(all))
 	for i := range results {
-		results[i] = make(chan try, 1)
+		results[i] = make(chan tryResult, 1)
 	}
 	slots := make(chan struct{}, parallelTries())
 	go func() {
@@ -83,7 +83,7 @@ func (s *shrinker) tell() {
 }
 
 // addResult takes in the result of a try, and reports whether the finding came up.
-func (s *shrinker) addResult(r try) bool {
+func (s *shrinker) addResult(r tryResult) bool {
 	s.plays++
 	s.commands += r.commands
 	s.isKnown = s.isKnown || r.isKnown
@@ -100,17 +100,17 @@ func (s *shrinker) addResult(r try) bool {
 
 // try plays a conversation, and gives up when it has waited more often than allowed for jobs that do not come. Several
 // may be played at the same time if each has a server of its own.
-func (s *shrinker) try(ctx context.Context, t Trace, empties int) try {
+func (s *shrinker) try(ctx context.Context, t Trace, empties int) tryResult {
 	if s.twin != nil {
 		return s.tryPair(ctx, t, s.stalls(empties))
 	}
-	var r try
+	var r tryResult
 	c, prefix := *s.config, newPrefix()
 	c.timeout = s.wait()
 	switch {
 	case ctx.Err() != nil:
-	case s.bench != nil:
-		if s.bench.serve(&c) != nil {
+	case s.trialServer != nil:
+		if s.trialServer.serve(&c) != nil {
 			return r
 		}
 	case s.look: // others use the server too: what touches all of it is not sent
@@ -123,7 +123,7 @@ func (s *shrinker) try(ctx context.Context, t Trace, empties int) try {
 		}
 		defer end()
 		r.start = time.Since(began)
-		c.target, c.terms.Server = target, law.NewExclusive()
+		c.target, c.terms.History = target, law.NewExclusiveHistory()
 		prefix = c.exclusivePrefix() // nothing else has been played there
 	}
 	p := newPlay(&c, prefix)
@@ -146,7 +146,7 @@ func (s *shrinker) try(ctx context.Context, t Trace, empties int) try {
 }
 
 // isShared reports whether tries are played on a server on which others have been.
-func (s *shrinker) isShared() bool { return s.startTarget == nil || s.bench != nil }
+func (s *shrinker) isShared() bool { return s.startTarget == nil || s.trialServer != nil }
 
 // clean ends a play, and removes what it has left on a server that is not its own. It returns the jobs that it could
 // not remove.
@@ -233,30 +233,30 @@ func countEmpty(answers []reply) (n int) {
 	return n
 }
 
-// bench is a server on which tries are played one after the other, with names that keep them apart: to start one for
-// each takes longer than most of them. A nil bench has none.
-type bench struct {
+// trialServer is a server on which tries are played one after the other, with names that keep them apart: to start one
+// for each takes longer than most of them. A nil bench has none.
+type trialServer struct {
 	startTarget func() (play.Target, func(), error)
 	target      play.Target // nil: it is still to be started
-	server      *law.Server
+	history     *law.History
 	end         func()
 }
 
 // serve has a play use the server.
-func (b *bench) serve(c *config) (err error) {
+func (b *trialServer) serve(c *config) (err error) {
 	if b.target == nil {
 		if b.target, b.end, err = b.startTarget(); err != nil {
 			b.target = nil
 			return err
 		}
-		b.server = law.NewExclusive()
+		b.history = law.NewExclusiveHistory()
 	}
-	c.target, c.terms.Server = b.target, b.server
+	c.target, c.terms.History = b.target, b.history
 	return nil
 }
 
 // drop ends the server: the next play has another one.
-func (b *bench) drop() {
+func (b *trialServer) drop() {
 	if b != nil && b.target != nil {
 		b.end()
 		b.target = nil
@@ -265,7 +265,7 @@ func (b *bench) drop() {
 
 // noteEnd notes that the server of a try is gone.
 func (s *shrinker) noteEnd(p *playthrough, t Trace) {
-	if s.bench.drop(); s.bench != nil || s.startTarget != nil {
+	if s.trialServer.drop(); s.trialServer != nil || s.startTarget != nil {
 		return
 	}
 	s.ended, s.lostReason = &t, p.lostReason
@@ -291,12 +291,12 @@ const (
 // it has a script then. What does not come again in a short conversation is left for the end. Where there is another
 // server for it, one look at a time is taken beside the exploration; last: all are taken and awaited.
 func (x *exploration) look(ctx context.Context, last bool) {
-	for x.Shrinking > 0 && !x.Unshrunk && ctx.Err() == nil && len(x.result.Findings) < x.maxFindings() {
-		switch isParallel := x.bench != nil && !last; {
+	for x.Shrinking > 0 && !x.SkipsShrinking && ctx.Err() == nil && len(x.result.Findings) < x.maxFindings() {
+		switch isParallel := x.trialServer != nil && !last; {
 		case x.lookResults != nil && (last || len(x.lookResults) > 0):
 			x.keepLook(<-x.lookResults)
 			x.lookResults = nil
-		case x.lookResults != nil || x.lookCount == len(x.pending) || x.bench == nil && x.play.isDead:
+		case x.lookResults != nil || x.lookCount == len(x.pending) || x.trialServer == nil && x.play.isDead:
 			return
 		case isParallel:
 			x.lookResults = make(chan lookResult, 1)
@@ -343,10 +343,11 @@ func (x *exploration) next(limit time.Duration) lookResult {
 	p := x.pending[x.lookCount]
 	x.lookCount++
 	s := &shrinker{
-		config: x.config, limit: limit, bench: x.bench, look: true, target: p.found, deliverySteps: p.deliverySteps,
-		earlier: x.reportedKinds,
+		config: x.config, limit: limit, trialServer: x.trialServer, look: true, target: p.found,
+		deliverySteps: p.deliverySteps,
+		earlier:       x.reportedKinds,
 	}
-	if x.bench == nil {
+	if x.trialServer == nil {
 		s.revive = x.Revive
 	}
 	return lookResult{p, s, p.Finding}
@@ -369,7 +370,7 @@ func (x *exploration) keepLook(l lookResult) {
 			p.cut = &s.best.hit
 		}
 	default:
-		p.Unscripted = l.result.Unscripted
+		p.UnscriptedReason = l.result.UnscriptedReason
 	}
 	if s.ended == nil {
 		return

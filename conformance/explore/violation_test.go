@@ -28,7 +28,7 @@ type namedLaw struct {
 }
 
 func (*namedLaw) Clause(rule string) string { return "of " + rule }
-func (l *namedLaw) Unjudge(job string)      { l.unjudged = append(l.unjudged, job) }
+func (l *namedLaw) StopJudging(job string)  { l.unjudged = append(l.unjudged, job) }
 func (*namedLaw) Value(int, string) string  { return "" }
 func (*namedLaw) Close(int, bool, time.Time) *law.Violation {
 	return nil

@@ -79,7 +79,7 @@ func TestAnExtensionIsExplored(t *testing.T) {
 			if want == nil {
 				steps = golden.Sample(2500, 10_000)
 			}
-			e := explore.Explorer{Alphabet: moves.NewWith(fwpscript.Faktory), Seed: 7, Steps: steps, Unshrunk: true}
+			e := explore.Explorer{Alphabet: moves.NewWith(fwpscript.Faktory), Seed: 7, Steps: steps, SkipsShrinking: true}
 			exploring(t, config, e, func(t *testing.T, r *explore.Result, _ *stage) {
 				t.Helper()
 				var found []string
@@ -107,8 +107,8 @@ func TestATargetThatRefusesAtTheEnd(t *testing.T) {
 		defer end()
 		f := &forwardtest.Forwarder{Server: behind.Dial}
 		time.AfterFunc(9*time.Second, f.End)
-		e := explore.Explorer{Alphabet: moves.New(), Target: f, Seed: 1, Time: 12 * time.Second, Unshrunk: true}
-		e.Watch = settled(func(explore.Step) { time.Sleep(100 * time.Millisecond) })
+		e := explore.Explorer{Alphabet: moves.New(), Target: f, Seed: 1, Time: 12 * time.Second, SkipsShrinking: true}
+		e.WatchStep = settled(func(explore.Step) { time.Sleep(100 * time.Millisecond) })
 		r := e.Run(t.Context())
 		assert.Empty(t, r.Findings)
 		assert.True(t, r.IsRefusing)
@@ -148,7 +148,7 @@ func TestTheEndOfAForwarder(t *testing.T) {
 				}
 				defer end()
 				f.Server = behind.Dial
-				e := explore.Explorer{Alphabet: moves.New(), Target: f, Seed: 1, Steps: 3000, Unshrunk: true}
+				e := explore.Explorer{Alphabet: moves.New(), Target: f, Seed: 1, Steps: 3000, SkipsShrinking: true}
 				r := e.Run(t.Context())
 				assert.True(t, f.HasEnded())
 				assert.Equal(t, test.lostReason == "", len(r.Findings) > 0, r.Findings)

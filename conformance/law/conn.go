@@ -63,13 +63,13 @@ func (c *Conn) Sent(all []byte, at time.Time) {
 	for _, k := range commands {
 		c.commands = append(c.commands, command{all: k, at: at, isPipelined: len(c.commands) > 0})
 		if len(c.commands) == 1 {
-			c.tell()
+			c.passCommand()
 		}
 	}
 }
 
-// tell passes the oldest command on to the law.
-func (c *Conn) tell() {
+// passCommand passes the oldest command on to the law.
+func (c *Conn) passCommand() {
 	k := c.commands[0]
 	if sent := c.watch.law.Sent(c.number, k.all, false, k.at); sent.DueReplies != 1 {
 		c.watch.giveUp(c, "bytes that are not a single command")
@@ -104,8 +104,8 @@ func (c *Conn) Ended(ending session.Ending) {
 	defer c.watch.mu.Unlock()
 	switch {
 	case c.hasEnded:
-	case ending == session.HalfShut:
-		c.watch.law.Shut(c.number)
+	case ending == session.HalfClosed:
+		c.watch.law.HalfClose(c.number)
 	default:
 		c.end(false, time.Now())
 		c.watch.settle()
@@ -151,7 +151,7 @@ func (c *Conn) judgeMessage(m message) {
 	}
 	if len(c.commands) > 0 && !c.hasEnded {
 		c.commands[0].at = m.at
-		c.tell()
+		c.passCommand()
 	}
 }
 

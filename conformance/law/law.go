@@ -20,15 +20,15 @@ type Law interface {
 	Sent(conn int, all []byte, unbounded bool, at time.Time) Sent
 	// Judge judges a message and follows what it means.
 	Judge(conn int, m session.Message, at time.Time) Answer
-	// Shut records that a client has closed its half of a connection.
-	Shut(conn int)
+	// HalfClose records that a client has closed its half of a connection.
+	HalfClose(conn int)
 	// Close records the end of a connection, and judges it if the server was the one that ended it.
 	Close(conn int, byServer bool, at time.Time) *Violation
 	// Operated records what an operator did: a restart or a kill, which end all connections, or an order to a client to
 	// enter a state; or that a pause or a partition, in which nothing has passed, is over.
 	Operated(action target.Action, client string)
-	// Unjudge ends the judging of a job, of all jobs if job is empty.
-	Unjudge(job string)
+	// StopJudging ends the judging of a job, of all jobs if job is empty.
+	StopJudging(job string)
 }
 
 // Pusher is a Law of a protocol whose server sends messages that answer no command. Law.Came judges these too.
@@ -39,13 +39,13 @@ type Pusher interface {
 	Missed(*DueMessage)
 }
 
-// Timer is a Law of a protocol whose commands say themselves how long they wait.
-type Timer interface {
+// SelfTimed is a Law of a protocol whose commands say themselves how long they wait.
+type SelfTimed interface {
 	// MayWait reports whether the command that is to be answered next on a connection may wait still.
 	MayWait(conn int, now time.Time) bool
-	// Awaited returns the clause by which that command has to be answered, since what it waits for has come; empty if it
-	// has not.
-	Awaited(conn int) string
+	// OverdueClause returns the clause by which that command has to be answered, since what it waits for has come; empty
+	// if it has not.
+	OverdueClause(conn int) string
 }
 
 // Idler is a Law that knows when a command waits in vain.
@@ -63,16 +63,16 @@ type DueMessage struct {
 
 // Terms are the conditions of a play.
 type Terms struct {
-	Prefix   string // of all names of the play
-	Password string // of the server, empty if it has none
-	Alone    bool   // no other client uses the server
-	IsShared bool   // not all clients are seen that use the same jobs and workers, nor what operators do
-	Flush    bool   // everything on the server may be deleted
-	Compared bool   // two servers are: what [Answer.Normal] has is needed
+	NamePrefix string // of all names of the play
+	Password   string // of the server, empty if it has none
+	Alone      bool   // no other client uses the server
+	IsShared   bool   // not all clients are seen that use the same jobs and workers, nor what operators do
+	Flush      bool   // everything on the server may be deleted
+	Compared   bool   // two servers are: what [Answer.Normal] has is needed
 	// Disrupted says that the server is killed to see what it keeps: what it loses then is a violation, unless it keeps
 	// nothing.
 	Disrupted bool
-	Server    *Server       // what other plays have done there; nil: that is not known
+	History   *History      // what other plays have done there; nil: that is not known
 	Patience  time.Duration // for what happens eventually
 	Slack     time.Duration // by which a message may be late for reasons of the network
 }
@@ -99,7 +99,7 @@ type Answer struct {
 	Ends       bool          // the server has said that it ends: that it is gone then is no crash
 	Declined   bool          // it refuses an introduction that a server accepts, unless there are too many clients
 	Closes     time.Duration // the server has to close the connection within that; zero: it has not
-	Job        string        // that came
+	JID        string        // that came
 	Empty      bool          // the command waited, and nothing came
 
 	Rules Decided // that the message is about
@@ -130,7 +130,7 @@ type Violation struct {
 	Doubtful         bool             // another fault of the server, which shows otherwise later, may be why
 	IsRecommendation bool             // the clause only recommends what is broken here
 	LacksRedelivery  bool             // the job was delivered before, and is not delivered again
-	Unasked          bool             // it is the end of a connection on which no command waited for its reply
+	IsIdleEnd        bool             // it is the end of a connection on which no command waited for its reply
 	// CommandClause is the clause of the command itself, where Clause is that of an earlier one which may be the reason;
 	// else "".
 	CommandClause string
@@ -184,8 +184,8 @@ type Rule struct {
 	Clauses string // that a breach of it may break, with spaces between them, without the prefix of the protocol
 }
 
-// Names reports whether a clause, with the prefix of its protocol, is one that a breach of the rule may break.
-func (r Rule) Names(clause string) bool {
+// MayBreak reports whether a clause, with the prefix of its protocol, is one that a breach of the rule may break.
+func (r Rule) MayBreak(clause string) bool {
 	_, bare, _ := strings.Cut(clause, "-")
 	return slices.Contains(strings.Fields(r.Clauses), bare)
 }

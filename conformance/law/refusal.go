@@ -25,7 +25,7 @@ func (w *Watch) keepRefusal(r refusal) {
 		w.refusals = append(w.refusals, r)
 	}
 	if r.violation.JID != "" {
-		w.law.Unjudge(r.violation.JID)
+		w.law.StopJudging(r.violation.JID)
 	}
 }
 

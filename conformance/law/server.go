@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Server is what the plays on one server have in common: the jobs that were pushed, which of them have ended, the
+// History is what the plays on one server have in common: the jobs that were pushed, which of them have ended, the
 // values that may not come twice, and what the server may count. Each law enters what it has judged, and so judges what
-// comes of another play; what clients do that are not seen is open. It is safe for concurrent use. A nil Server knows
+// comes of another play; what clients do that are not seen is open. It is safe for concurrent use. A nil History knows
 // nothing.
-type Server struct {
+type History struct {
 	mu     sync.Mutex
 	jobs   map[string]PushedJob
 	values map[string]string // with what each is of
@@ -29,13 +29,15 @@ type PushedJob struct {
 	Clause string // that forbids to deliver it, because it has ended; "" if it has not, as far as is known
 }
 
-// NewServer returns a Server that knows nothing yet.
-func NewServer() *Server { return &Server{jobs: map[string]PushedJob{}, values: map[string]string{}} }
+// NewHistory returns a History that knows nothing yet.
+func NewHistory() *History {
+	return &History{jobs: map[string]PushedJob{}, values: map[string]string{}}
+}
 
-// NewExclusive returns a Server that was started for the plays, and that no other client uses: what it counts is
-// theirs.
-func NewExclusive() *Server {
-	s := NewServer()
+// NewExclusiveHistory returns a History that was started for the plays, and that no other client uses: what it counts
+// is theirs.
+func NewExclusiveHistory() *History {
+	s := NewHistory()
 	s.counts = counts{exclusive: true, lapses: map[string]time.Time{}}
 	return s
 }
@@ -43,8 +45,8 @@ func NewExclusive() *Server {
 // maxPushed is how many jobs, and how many values, are kept: a run may go on for as long as it likes.
 const maxPushed = 200_000
 
-// locked calls a function while no other goroutine uses the Server, if it knows anything.
-func (s *Server) locked(f func()) {
+// locked calls a function while no other goroutine uses the History, if it knows anything.
+func (s *History) locked(f func()) {
 	if s == nil {
 		return
 	}
@@ -53,9 +55,9 @@ func (s *Server) locked(f func()) {
 	f()
 }
 
-// Pushes records a job before its PUSH is sent; the queue is empty if it is not known. Of an id that was pushed before,
+// AddJob records a job before its PUSH is sent; the queue is empty if it is not known. Of an id that was pushed before,
 // no job can be told.
-func (s *Server) Pushes(id, queue string) {
+func (s *History) AddJob(id, queue string) {
 	s.locked(func() {
 		if len(s.jobs) >= maxPushed {
 			clear(s.jobs)
@@ -67,8 +69,8 @@ func (s *Server) Pushes(id, queue string) {
 	})
 }
 
-// Ends records that a job has ended, and the clause that forbids to deliver it.
-func (s *Server) Ends(id, clause string) {
+// EndJob records that a job has ended, and the clause that forbids to deliver it.
+func (s *History) EndJob(id, clause string) {
 	s.locked(func() {
 		if j, ok := s.jobs[id]; ok {
 			s.jobs[id] = PushedJob{j.Queue, clause}
@@ -76,8 +78,8 @@ func (s *Server) Ends(id, clause string) {
 	})
 }
 
-// EndsAll records that all jobs have ended.
-func (s *Server) EndsAll(clause string) {
+// EndAllJobs records that all jobs have ended.
+func (s *History) EndAllJobs(clause string) {
 	s.locked(func() {
 		for id, j := range s.jobs {
 			s.jobs[id] = PushedJob{j.Queue, clause}
@@ -86,17 +88,17 @@ func (s *Server) EndsAll(clause string) {
 }
 
 // Killed records that nothing is promised of the end of any job.
-func (s *Server) Killed() {
-	s.EndsAll("")
+func (s *History) Killed() {
+	s.EndAllJobs("")
 	s.Restarted()
 }
 
 // Restarted records that the server may begin again with the values that may not come twice: by a counter, say.
-func (s *Server) Restarted() { s.locked(func() { clear(s.values) }) }
+func (s *History) Restarted() { s.locked(func() { clear(s.values) }) }
 
 // Job returns the job with an id; false if none was pushed. It has no queue if that is not known, or if several had the
 // id: then nothing can be told of it.
-func (s *Server) Job(id string) (j PushedJob, ok bool) {
+func (s *History) Job(id string) (j PushedJob, ok bool) {
 	s.locked(func() { j, ok = s.jobs[id] })
 	if j.Queue == "" {
 		j.Clause = ""
@@ -106,7 +108,7 @@ func (s *Server) Job(id string) (j PushedJob, ok bool) {
 
 // Repeats records a value that may come again only of the same thing, and reports whether it was there of another one.
 // Where a thing has no name, each is another one.
-func (s *Server) Repeats(value, owner string) (isRepeat bool) {
+func (s *History) Repeats(value, owner string) (isRepeat bool) {
 	s.locked(func() {
 		if len(s.values) >= maxPushed {
 			clear(s.values)
@@ -118,8 +120,8 @@ func (s *Server) Repeats(value, owner string) (isRepeat bool) {
 	return isRepeat
 }
 
-// Connects records that n connections were opened; below zero: that they have ended.
-func (s *Server) Connects(n int) {
+// AddConns records that n connections were opened; below zero: that they have ended.
+func (s *History) AddConns(n int) {
 	s.locked(func() {
 		s.counts.conns += n
 		s.counts.maxConns = max(s.counts.maxConns, s.counts.conns)
@@ -127,14 +129,14 @@ func (s *Server) Connects(n int) {
 }
 
 // MaxConns returns how many connections of plays were open at a time, at the most; false if there may have been others.
-func (s *Server) MaxConns() (n int, ok bool) {
+func (s *History) MaxConns() (n int, ok bool) {
 	s.locked(func() { n, ok = s.counts.maxConns, s.counts.exclusive })
 	return n, ok
 }
 
-// Lapses records from when on the time of a job may be over, before the job is sent. The zero time: it has ended before
-// that.
-func (s *Server) Lapses(key string, at time.Time) {
+// SetLapse records from when on the time of a job may be over, before the job is sent. The zero time: it has ended
+// before that.
+func (s *History) SetLapse(key string, at time.Time) {
 	s.locked(func() {
 		switch {
 		case !s.counts.exclusive:
@@ -147,7 +149,7 @@ func (s *Server) Lapses(key string, at time.Time) {
 }
 
 // Lapsed returns of how many jobs the time may be over by now; false if there may have been others.
-func (s *Server) Lapsed(now time.Time) (n int, ok bool) {
+func (s *History) Lapsed(now time.Time) (n int, ok bool) {
 	s.locked(func() {
 		ok = s.counts.exclusive
 		for _, at := range s.counts.lapses {

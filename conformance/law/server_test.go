@@ -11,35 +11,35 @@ import (
 
 func TestServer(t *testing.T) {
 	t.Parallel()
-	pushed := func(s *law.Server) { s.Pushes("j", "q") }
-	allEnded := func(s *law.Server) { s.EndsAll("X-2") }
-	then := func(all ...func(*law.Server)) func(*law.Server) {
-		return func(s *law.Server) {
+	pushed := func(s *law.History) { s.AddJob("j", "q") }
+	allEnded := func(s *law.History) { s.EndAllJobs("X-2") }
+	then := func(all ...func(*law.History)) func(*law.History) {
+		return func(s *law.History) {
 			for _, do := range all {
 				do(s)
 			}
 		}
 	}
-	ended := func(clause string) func(*law.Server) {
-		return then(pushed, func(s *law.Server) { s.Ends("j", clause) })
+	ended := func(clause string) func(*law.History) {
+		return then(pushed, func(s *law.History) { s.EndJob("j", clause) })
 	}
 	for name, test := range map[string]struct {
-		do   func(*law.Server)
+		do   func(*law.History)
 		want law.PushedJob
 		ok   bool
 	}{
-		"never pushed":           {func(*law.Server) {}, law.PushedJob{}, false},
+		"never pushed":           {func(*law.History) {}, law.PushedJob{}, false},
 		"pushed":                 {pushed, law.PushedJob{Queue: "q"}, true},
-		"of another id":          {func(s *law.Server) { s.Pushes("k", "q") }, law.PushedJob{}, false},
-		"of an id of two":        {func(s *law.Server) { s.Pushes("j", "q"); s.Pushes("j", "r") }, law.PushedJob{}, true},
+		"of another id":          {func(s *law.History) { s.AddJob("k", "q") }, law.PushedJob{}, false},
+		"of an id of two":        {func(s *law.History) { s.AddJob("j", "q"); s.AddJob("j", "r") }, law.PushedJob{}, true},
 		"ended, of an id of two": {then(pushed, ended("X-1")), law.PushedJob{}, true},
 		"ended":                  {ended("X-1"), law.PushedJob{Queue: "q", Clause: "X-1"}, true},
-		"ended, never pushed":    {func(s *law.Server) { s.Ends("j", "X-1") }, law.PushedJob{}, false},
+		"ended, never pushed":    {func(s *law.History) { s.EndJob("j", "X-1") }, law.PushedJob{}, false},
 		"ended with all":         {then(pushed, allEnded), law.PushedJob{Queue: "q", Clause: "X-2"}, true},
-		"ended before a kill":    {then(ended("X-1"), (*law.Server).Killed), law.PushedJob{Queue: "q"}, true},
+		"ended before a kill":    {then(ended("X-1"), (*law.History).Killed), law.PushedJob{Queue: "q"}, true},
 		"pushed behind all ends": {then(allEnded, pushed), law.PushedJob{Queue: "q"}, true},
 	} {
-		s := law.NewServer()
+		s := law.NewHistory()
 		test.do(s)
 		got, ok := s.Job("j")
 		assert.Equal(t, test.ok, ok, name)
@@ -48,7 +48,7 @@ func TestServer(t *testing.T) {
 		}
 		test.do(nil)
 	}
-	s := law.NewServer()
+	s := law.NewHistory()
 	assert.False(t, s.Repeats("a", ""))
 	assert.False(t, s.Repeats("b", ""))
 	assert.True(t, s.Repeats("a", ""))
@@ -59,7 +59,7 @@ func TestServer(t *testing.T) {
 		begins()
 		assert.False(t, s.Repeats("a", ""))
 	}
-	var none *law.Server
+	var none *law.History
 	none.Restarted()
 	none.Repeats("a", "")
 	assert.False(t, none.Repeats("a", ""))
@@ -70,21 +70,21 @@ func TestCountsOfAServer(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	for name, test := range map[string]struct {
-		server         *law.Server
+		server         *law.History
 		lapsed, opened int
 		ok             bool
 	}{
-		"for the plays alone": {law.NewExclusive(), 1, 2, true}, "with others": {law.NewServer(), 0, 2, false},
+		"for the plays alone": {law.NewExclusiveHistory(), 1, 2, true}, "with others": {law.NewHistory(), 0, 2, false},
 		"unknown": {nil, 0, 0, false},
 	} {
 		s := test.server
 		for _, n := range []int{1, 1, -1, 1} {
-			s.Connects(n)
+			s.AddConns(n)
 		}
-		s.Lapses("over", now)
-		s.Lapses("later", now.Add(1))
-		s.Lapses("ended", now)
-		s.Lapses("ended", time.Time{})
+		s.SetLapse("over", now)
+		s.SetLapse("later", now.Add(1))
+		s.SetLapse("ended", now)
+		s.SetLapse("ended", time.Time{})
 		n, ok := s.Lapsed(now)
 		assert.Equal(t, test.lapsed, n, name)
 		assert.Equal(t, test.ok, ok, name)

@@ -27,7 +27,7 @@ type Tap struct {
 func NewTap(p session.Codec, to session.Observer) *Tap {
 	t := &Tap{to: to, from: &tapReader{}}
 	t.reader, t.state = p.Begin(t.from)
-	t.reader.ReadOn()
+	t.reader.TolerateLapses()
 	return t
 }
 
@@ -62,7 +62,7 @@ func (t *Tap) RecordReceived(b []byte, at time.Time) {
 
 // Ended records the end of the connection, or that the client sends no more.
 func (t *Tap) Ended(ending session.Ending) {
-	if !t.ended(ending != session.HalfShut) {
+	if !t.ended(ending != session.HalfClosed) {
 		t.to.Ended(ending)
 	}
 }
@@ -129,7 +129,7 @@ func (c tapConn) CloseWrite() error {
 	if !ok {
 		return errors.ErrUnsupported
 	}
-	c.tap.Ended(session.HalfShut)
+	c.tap.Ended(session.HalfClosed)
 	return half.CloseWrite()
 }
 

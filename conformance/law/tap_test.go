@@ -54,7 +54,7 @@ func TestTap(t *testing.T) {
 			case '<':
 				tap.RecordReceived(b, time.Now())
 			case '/':
-				tap.Ended(session.HalfShut)
+				tap.Ended(session.HalfClosed)
 			default:
 				tap.Ended(session.Closed)
 			}

@@ -26,7 +26,7 @@ type Watch struct {
 	dialed         int
 	occurrences    []Occurrence
 	counts         map[[2]string]int // violations, by rule and clause
-	tell           func(Occurrence)  // gets what is found, instead of found; may be nil
+	handle         func(Occurrence)  // gets what is found, instead of found; may be nil
 	isShared       bool              // see Terms
 	refusals       []refusal         // that are not told yet
 	disturbedUntil time.Time         // until when refusals have another reason
@@ -148,9 +148,9 @@ func (w *Watch) settle() {
 	}
 }
 
-// Tell has everything that is found passed to a function instead of being kept. It must be called before any other
-// method, and the function must not call one.
-func (w *Watch) Tell(found func(Occurrence)) { w.tell = found }
+// SetHandler has everything that is found passed to a function instead of being kept. It must be called before any
+// other method, and the function must not call one.
+func (w *Watch) SetHandler(found func(Occurrence)) { w.handle = found }
 
 // giveUp ends the judging of the play, and says why; of the connection alone where jobs are not judged by all that
 // happened to them.
@@ -181,13 +181,13 @@ func (w *Watch) note(c *Conn, v *Violation, at time.Time, isPipelined bool) {
 		IsAboutValue: w.definition.Rules[v.Rule].Traits&(OfField|AtGreeting|Misplaced) != 0,
 	}
 	switch key := [2]string{v.Rule, v.Clause}; {
-	case w.tell != nil:
-		w.tell(occurrence)
+	case w.handle != nil:
+		w.handle(occurrence)
 	case w.counts[key] < maxOccurrences:
 		w.counts[key]++
 		w.occurrences = append(w.occurrences, occurrence)
 	}
 	if v.JID != "" && w.definition.Rules[v.Rule].Traits&JobStays == 0 {
-		w.law.Unjudge(v.JID)
+		w.law.StopJudging(v.JID)
 	}
 }

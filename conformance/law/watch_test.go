@@ -45,13 +45,13 @@ func (l *echo) Judge(conn int, m session.Message, _ time.Time) (a law.Answer) {
 	return a
 }
 
-func (l *echo) Shut(conn int) { l.log = append(l.log, "shut") }
+func (l *echo) HalfClose(conn int) { l.log = append(l.log, "shut") }
 func (l *echo) Close(int, bool, time.Time) *law.Violation {
 	l.log = append(l.log, "close")
 	return nil
 }
 func (l *echo) Operated(action target.Action, _ string) { l.log = append(l.log, string(action)) }
-func (l *echo) Unjudge(job string)                      { l.log = append(l.log, "unjudge "+job) }
+func (l *echo) StopJudging(job string)                  { l.log = append(l.log, "unjudge "+job) }
 func (l *echo) Waits(_ int, m session.Message) bool {
 	x, gets := strings.CutPrefix(string(m.Text), "get ")
 	for _, sent := range l.sent {
@@ -157,7 +157,7 @@ func play(w *law.Watch, conns map[string]session.Observer, event string) {
 	case action == "!":
 		c.Ended(session.Closed)
 	case action == "/":
-		c.Ended(session.HalfShut)
+		c.Ended(session.HalfClosed)
 	case action == "#":
 		c.Ended(session.Fin)
 	case action[0] == '>':

@@ -15,17 +15,17 @@ import (
 // maxEndGap is how far apart connections end that end for the same reason.
 const maxEndGap = time.Second
 
-// closure is a try in which the server closed the connection of a worker while other checks used it: it may have ended,
-// or been restarted, for their sake.
-type closure struct {
+// closedTry is a try in which the server closed the connection of a worker while other checks used it: it may have
+// ended, or been restarted, for their sake.
+type closedTry struct {
 	check    reports.Check
 	evidence *conformance.Evidence
 	ends     []time.Time // of connections
 }
 
-// shows reports whether a play has shown that the server closed the connection of a worker: a line of its script, or
-// the law, which sees what the suite sends as well.
-func shows(t *task, check *reports.Check, clause string) bool {
+// showsBreach reports whether a play has shown that the server closed the connection of a worker: a line of its script,
+// or the law, which sees what the suite sends as well.
+func showsBreach(t *task, check *reports.Check, clause string) bool {
 	isBroken := func(c reports.ClauseVerdict) bool { return c.ID == clause && c.Verdict == reports.Fail }
 	isFound := func(v law.Occurrence) bool { return v.Clause == clause }
 	return clause != "" && (slices.ContainsFunc(check.Clauses, isBroken) || slices.ContainsFunc(t.evidence.Law, isFound))
@@ -34,7 +34,7 @@ func shows(t *task, check *reports.Check, clause string) bool {
 // closedWhileShared reports whether the server closed the connection of a worker in the first try of a check, while
 // others used it. What else the law has found there counts only if the server had not ended.
 func (s *runState) closedWhileShared(t *task, check *reports.Check) bool {
-	return t.closure == nil && t.isShared && t.host != nil && shows(t, check, closedClause(s.runner.Protocol))
+	return t.closedTry == nil && t.isShared && t.host != nil && showsBreach(t, check, closedClause(s.runner.Suite))
 }
 
 // retryClosed has a check tried again, alone, in which the server closed the connection of a worker beside other
@@ -42,20 +42,20 @@ func (s *runState) closedWhileShared(t *task, check *reports.Check) bool {
 // crash breaks no clause of those who only see it. If it closed connections of several checks at a time, it may have
 // ended unseen.
 func (s *runState) retryClosed(t *task, check *reports.Check) (isQueued bool) {
-	first, clause := t.closure, closedClause(s.runner.Protocol)
+	first, clause := t.closedTry, closedClause(s.runner.Suite)
 	if first == nil {
 		if !s.closedWhileShared(t, check) {
 			return false
 		}
-		t.closure, t.isExclusive = &closure{*check, t.evidence, serverEnds(t.evidence)}, true
-		t.host.closures = append(t.host.closures, t.closure)
+		t.closedTry, t.isExclusive = &closedTry{*check, t.evidence, serverEnds(t.evidence)}, true
+		t.host.closedTries = append(t.host.closedTries, t.closedTry)
 		s.retryQueue = append(s.retryQueue, t)
 		return true
 	}
-	if shows(t, check, clause) || check.Verdict == reports.Crash || t.host.crashes > 0 {
+	if showsBreach(t, check, clause) || check.Verdict == reports.Crash || t.host.crashes > 0 {
 		return false
 	}
-	if slices.ContainsFunc(t.host.closures, first.coincides) {
+	if slices.ContainsFunc(t.host.closedTries, first.coincides) {
 		s.leaveOpen(check, clause, reports.ReasonNotServing,
 			"connections of several checks ended at the same time, and none when this check was played alone")
 		return false
@@ -67,22 +67,22 @@ func (s *runState) retryClosed(t *task, check *reports.Check) (isQueued bool) {
 	return false
 }
 
-// retryPassing has a check tried again, alone, in which the server did what it may do now and then, and reports whether
-// it did: it closed the connection of a producer, or declined one client more. If the second try decides nothing, the
-// first one counts.
-func (s *runState) retryPassing(t *task, check *reports.Check) (isQueued bool) {
-	passing := func(r play.Result) bool { return r.IsPassing && r.Outcome == play.Mismatched }
-	if t.passing != nil && decidesNothing(t.description, check) {
+// retryOccasional has a check tried again, alone, in which the server did what it may do now and then, and reports
+// whether it did: it closed the connection of a producer, or declined one client more. If the second try decides
+// nothing, the first one counts.
+func (s *runState) retryOccasional(t *task, check *reports.Check) (isQueued bool) {
+	isOccasional := func(r play.Result) bool { return r.IsOccasional && r.Outcome == play.Mismatched }
+	if t.occasional != nil && decidesNothing(t.description, check) {
 		attempts := check.Attempts
-		*check = *t.passing
+		*check = *t.occasional
 		check.Attempts = attempts
 	}
-	if t.passing != nil || t.evidence.DeadReason != "" || check.Verdict == reports.Pass ||
-		!slices.ContainsFunc(t.evidence.Results, passing) {
+	if t.occasional != nil || t.evidence.DeadReason != "" || check.Verdict == reports.Pass ||
+		!slices.ContainsFunc(t.evidence.Results, isOccasional) {
 		return false
 	}
 	first := *check
-	t.passing, t.isExclusive = &first, t.host != nil
+	t.occasional, t.isExclusive = &first, t.host != nil
 	s.retryQueue = append(s.retryQueue, t)
 	return true
 }
@@ -99,7 +99,7 @@ func decidesNothing(description conformance.Description, check *reports.Check) b
 }
 
 // coincides reports whether connections of another try ended at the same time.
-func (c *closure) coincides(other *closure) bool {
+func (c *closedTry) coincides(other *closedTry) bool {
 	return other != c && slices.ContainsFunc(other.ends, func(at time.Time) bool {
 		return slices.ContainsFunc(c.ends, func(end time.Time) bool { return at.Sub(end).Abs() < maxEndGap })
 	})
@@ -117,7 +117,7 @@ func serverEnds(e *conformance.Evidence) (ends []time.Time) {
 
 // leaveOpen makes a clause inconclusive in what a check found when it was played alone.
 func (s *runState) leaveOpen(check *reports.Check, clause string, reason reports.ReasonCode, words string) {
-	c, _ := s.runner.Protocol.ClauseByID(clause)
+	c, _ := s.runner.Suite.ClauseByID(clause)
 	verdict := reports.ClauseVerdict{ID: c.ID, Level: c.Level, Verdict: reports.Inconclusive, Reason: reason, Cause: words}
 	at := slices.IndexFunc(check.Clauses, func(c reports.ClauseVerdict) bool { return c.ID == clause })
 	if at < 0 {
@@ -130,7 +130,7 @@ func (s *runState) leaveOpen(check *reports.Check, clause string, reason reports
 // clausesLimitedWhileShared returns the clauses that errors have broken in the first try of a check, if others used the
 // server meanwhile and it refused a command that a limit may be for: of jobs, of queues or of clients.
 func (s *runState) clausesLimitedWhileShared(t *task, check *reports.Check) (clauses []string) {
-	if t.overLimit != nil || !t.isShared || t.host == nil ||
+	if t.errorClauses != nil || !t.isShared || t.host == nil ||
 		t.description.File != "" && !s.refuses(t.evidence.Conversation) {
 		return nil
 	}
@@ -155,7 +155,7 @@ func (s *runState) refuses(all []reports.Line) bool {
 	return slices.ContainsFunc(all, func(l reports.Line) bool {
 		if l.From == reports.FromClient {
 			verb, _, _ := strings.Cut(strings.TrimPrefix(l.Text, `"`), " ")
-			isLimited[l.Conn] = slices.Contains(s.runner.Protocol.Limited, verb)
+			isLimited[l.Conn] = slices.Contains(s.runner.Suite.LimitedVerbs, verb)
 		}
 		return l.From == reports.FromServer && isLimited[l.Conn] && strings.HasPrefix(l.Text, "-")
 	})
@@ -166,14 +166,14 @@ func (s *runState) refuses(all []reports.Line) bool {
 func (s *runState) retryLimited(t *task, check *reports.Check) (isQueued bool) {
 	const words = "an error came while other checks used the server, and none when this check was played alone"
 	if clauses := s.clausesLimitedWhileShared(t, check); clauses != nil {
-		t.overLimit, t.isExclusive = clauses, true
+		t.errorClauses, t.isExclusive = clauses, true
 		*check = s.withoutResult(t.description, reports.Inconclusive, cause{reason: reports.ReasonConnections, words: words},
 			"")
 		s.retryQueue = append(s.retryQueue, t)
 		return true
 	}
-	for _, clause := range t.overLimit {
-		if clause != "" && !shows(t, check, clause) && check.Verdict != reports.Crash {
+	for _, clause := range t.errorClauses {
+		if clause != "" && !showsBreach(t, check, clause) && check.Verdict != reports.Crash {
 			s.leaveOpen(check, clause, reports.ReasonConnections, words)
 		}
 	}

@@ -44,11 +44,11 @@ func (s *runState) handleDeath(ctx context.Context, h *host) {
 	if s.fileForwarderEnd(ctx, h) || s.retryAtLimit(ctx, h) {
 		return
 	}
-	s.lookAtDead(ctx, h, h.dying...)
-	group := slices.SortedStableFunc(slices.Values(h.dying), func(a, b *task) int {
+	s.lookAtDead(ctx, h, h.endedSinceDeath...)
+	group := slices.SortedStableFunc(slices.Values(h.endedSinceDeath), func(a, b *task) int {
 		return cmp.Compare(a.description.Wait, b.description.Wait)
 	})
-	h.dying, h.crashes = nil, h.crashes+1
+	h.endedSinceDeath, h.crashes = nil, h.crashes+1
 	h.isDown = !slices.ContainsFunc(group, func(t *task) bool { return t.evidence.HasRecovered })
 	if first := group[0]; len(group) == 1 && s.isCertain(first) {
 		s.confirm(first)
@@ -93,14 +93,15 @@ func (s *runState) retryAtLimit(ctx context.Context, h *host) bool {
 	isDead := func(t *task) bool {
 		return t.evidence.DeadReason != "" && (!t.isShared || t.evidence.OpenConns == 0 || t.evidence.Ending != "")
 	}
-	if slices.ContainsFunc(h.dying, isDead) || !machine.Sleep(ctx, play.CloseLatency) || s.asker(h, nil).Serves(ctx,
-		s.runner.Protocol.Dialect) != nil {
+	if slices.ContainsFunc(h.endedSinceDeath, isDead) || !machine.Sleep(ctx, play.CloseLatency) ||
+		s.asker(h, nil).Serves(ctx,
+			s.runner.Suite.Dialect) != nil {
 		return false
 	}
-	for _, t := range h.dying {
+	for _, t := range h.endedSinceDeath {
 		h.halve(t)
 	}
-	s.pending, h.dying = slices.Concat(h.dying, s.pending), nil
+	s.pending, h.endedSinceDeath = slices.Concat(h.endedSinceDeath, s.pending), nil
 	return true
 }
 
@@ -119,11 +120,11 @@ func (s *runState) fileForwarderEnd(ctx context.Context, h *host) bool {
 		return false
 	}
 	s.noteInternalError(&UnservedError{Cause: fmt.Errorf("%s; it ended while these checks ran: %s", h.lostReason,
-		strings.Join(idsOf(h.dying), ", "))})
-	for _, t := range h.dying {
+		strings.Join(idsOf(h.endedSinceDeath), ", "))})
+	for _, t := range h.endedSinceDeath {
 		s.fileLost(t)
 	}
-	h.dying = nil
+	h.endedSinceDeath = nil
 	s.release(h)
 	return true
 }
@@ -157,7 +158,7 @@ func (h *host) maxCrashes() int {
 func (s *runState) confirm(t *task) {
 	t.isFatal = true
 	t.host.killer, t.host.blamed = t.description.ID, append(t.host.blamed, t)
-	s.record(t)
+	s.evaluate(t)
 }
 
 // endAlone takes the evidence of a check of a crash that was played alone: one that has ended the host ends the search.
@@ -177,7 +178,7 @@ func (s *runState) endAlone(t *task) {
 		}
 		return
 	}
-	s.record(t)
+	s.evaluate(t)
 	h.crash.remaining--
 	if s.replayTime += time.Since(t.began); h.crash.remaining == 0 || s.replayTime > replayBudget {
 		s.release(h)
@@ -250,7 +251,7 @@ func (s *runState) restart(ctx context.Context, h *host) error {
 		patience = restartPatience
 	}
 	for begin := time.Now(); ; {
-		err := s.asker(h, nil).Serves(ctx, s.runner.Protocol.Dialect)
+		err := s.asker(h, nil).Serves(ctx, s.runner.Suite.Dialect)
 		if err == nil || ctx.Err() != nil || time.Since(begin) > patience {
 			return err
 		}
@@ -321,10 +322,11 @@ func crashFinding(c *crash) reports.Finding {
 	default:
 		all = append(all, "to find out which one ended it, play each of them alone")
 	}
-	return reports.Finding{Verdict: reports.Crash, Statement: Loss(c.Looks, c.Died, "", ""), Evidence: reports.Evidence{
-		Check: CrashCheck, Expected: "a server that keeps serving", Actual: strings.Join(all, "\n"),
-		Death: endOf(c.Ending), Printed: c.Printed,
-	}}
+	return reports.Finding{Verdict: reports.Crash, Statement: Loss(c.Looks, c.ShortEnding, "", ""),
+		Evidence: reports.Evidence{
+			Check: CrashCheck, Expected: "a server that keeps serving", Actual: strings.Join(all, "\n"),
+			Death: deathReason(c.Ending), Printed: c.Printed,
+		}}
 }
 
 // StartsCheck is the id under which a run reports that a server, which the run had stopped, does not start on its data.
@@ -363,7 +365,7 @@ func NoteUnreached(rep *reports.Report, err error) {
 // addStartFailure adds a server that does not start on its data.
 func addStartFailure(rep *reports.Report, err error) {
 	words := err.Error()
-	if unserved := asUnserved(err); unserved != nil && unserved.OnData {
+	if unserved := asUnserved(err); unserved != nil && unserved.ServesWhenEmpty {
 		rep.Checks = append(rep.Checks, reports.Check{
 			ID: StartsCheck, Title: "A stopped server starts with its data", Verdict: reports.Fail,
 			Findings: []reports.Finding{{Verdict: reports.Fail, Evidence: reports.Evidence{

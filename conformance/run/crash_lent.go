@@ -23,7 +23,7 @@ const wreckDelay = time.Second
 // newWreck returns that of a server which a check had last, with those that had it just before.
 func newWreck(server *host, last *task, e conformance.Evidence) *wreck {
 	w := &wreck{Evidence: e, tasks: []*task{last}}
-	for _, other := range slices.Backward(server.history) {
+	for _, other := range slices.Backward(server.hostileTasks) {
 		if end := other.evidence.Began.Add(other.evidence.Took); other != last && e.Began.Sub(end) <= wreckDelay {
 			w.tasks = append(w.tasks, other)
 		}
@@ -39,9 +39,9 @@ func (s *runState) queueWrecks() {
 			if ending == "" {
 				return false
 			}
-			last := other.history[len(other.history)-1]
+			last := other.hostileTasks[len(other.hostileTasks)-1]
 			e := *last.evidence
-			e.DeadReason, e.Ending, e.Died = "the server ended when no check was played on it", ending, died
+			e.DeadReason, e.Ending, e.ShortEnding = "the server ended when no check was played on it", ending, died
 			last.wreck = newWreck(other, last, e)
 			if !slices.Contains(s.retryQueue, last) {
 				s.retryQueue = append(s.retryQueue, last)

@@ -47,7 +47,7 @@ func TestNamesFollowFromTheSeed(t *testing.T) {
 		names, prefixes := map[string]string{}, map[string]bool{}
 		for i, id := range order {
 			s.plays = i + 1
-			name := s.namesOf(&task{description: conformance.Description{ID: id}})
+			name := s.newNamePrefix(&task{description: conformance.Description{ID: id}})
 			assert.False(t, prefixes[name], name)
 			prefixes[name] = true
 			names[id] += name + " "

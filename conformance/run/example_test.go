@@ -31,9 +31,9 @@ func ExampleRunner() {
 		return
 	}
 	runner := &run.Runner{
-		Protocol: fwpsuite.Protocol(),
-		Servers:  []run.Server{{Target: tcp(server.Addr()), Offers: []scenarios.Need{scenarios.NeedOpen}}},
-		Checks:   conformance.Scripts(script),
+		Suite:   fwpsuite.Protocol(),
+		Servers: []run.Server{{Target: tcp(server.Addr()), Offers: []scenarios.Need{scenarios.NeedOpen}}},
+		Checks:  conformance.Scripts(script),
 	}
 	report := runner.Run(context.Background())
 	for _, check := range report.Checks {

@@ -68,7 +68,7 @@ func (s *runState) clauses(checks []reports.Check) []reports.Clause {
 			checksOf[cv.ID] = append(checksOf[cv.ID], c.ID)
 		}
 	}
-	catalogue := s.runner.Protocol.Clauses()
+	catalogue := s.runner.Suite.Clauses()
 	all := make([]reports.Clause, 0, len(catalogue))
 	for _, c := range catalogue {
 		rc := reports.Clause{
@@ -78,10 +78,10 @@ func (s *runState) clauses(checks []reports.Check) []reports.Clause {
 		case len(verdictsOf[c.ID]) > 0:
 			worst := worstOf(verdictsOf[c.ID])
 			rc.Verdict, rc.Cause, rc.Reason, rc.Provide = worst.Verdict, worst.Cause, worst.Reason, worst.Provide
-		case !s.runner.Parties.Concerned(c):
-			rc.Verdict, rc.Cause = reports.NotApplicable, s.runner.Parties.UnconcernedReason()
-		case c.Excluded != "":
-			rc.Verdict, rc.Cause = reports.NotApplicable, strings.TrimSuffix(c.Excluded, ".")
+		case !s.runner.Parties.AreBoundBy(c):
+			rc.Verdict, rc.Cause = reports.NotApplicable, s.runner.Parties.UnboundReason()
+		case c.ExclusionReason != "":
+			rc.Verdict, rc.Cause = reports.NotApplicable, strings.TrimSuffix(c.ExclusionReason, ".")
 		default:
 			rc.Verdict, rc.Cause = reports.NotSelected, "no check tests it yet"
 		}

@@ -20,23 +20,23 @@ import (
 // loop of the run uses it.
 type host struct {
 	Server
-	peers play.PeerStats
-	law   *law.Server // of the laws of all plays
+	peers      play.PeerStats
+	lawHistory *law.History // of the laws of all plays
 
-	room          int  // connections of checks at a time: half as many when it refuses one
+	connLimit     int  // connections of checks at a time: half as many when it refuses one
 	refusesAlways bool // it refuses a connection also where no other is open: that is no limit
 
-	running []*task // on it
-	dying   []*task // that ended since one found it dead
+	running         []*task // on it
+	endedSinceDeath []*task // that ended since one found it dead
 
-	isDown     bool   // it served no more when the last play was over
-	killer     string // the check that ended it last
-	lostReason string // why no more checks are played on it, empty if they are
-	crash      *crash // whose checks are played again, each alone and before all others
-	closures   []*closure
-	crashes    int
-	remainders []remainder // of the plays since the server was started
-	history    []*task     // of a server that hostile checks have one after the other: these, in their order
+	isDown       bool   // it served no more when the last play was over
+	killer       string // the check that ended it last
+	lostReason   string // why no more checks are played on it, empty if they are
+	crash        *crash // whose checks are played again, each alone and before all others
+	closedTries  []*closedTry
+	crashes      int
+	remainders   []remainder // of the plays since the server was started
+	hostileTasks []*task     // of a server that hostile checks have one after the other: these, in their order
 
 	lifetimes []time.Duration // of its processes that have ended by themselves
 	suspects  []string        // the checks that ran at each of these ends
@@ -53,9 +53,9 @@ type host struct {
 const maxConns = 400
 
 func newHost(server Server) *host {
-	h := &host{Server: server, law: law.NewServer(), room: maxConns}
+	h := &host{Server: server, lawHistory: law.NewHistory(), connLimit: maxConns}
 	if server.StartServer != nil && slices.Contains(server.Offers, scenarios.NeedAlone) {
-		h.law = law.NewExclusive() // it was started as others can be
+		h.lawHistory = law.NewExclusiveHistory() // it was started as others can be
 	}
 	return h
 }
@@ -88,14 +88,14 @@ func (h *host) release(other *host, t *task, keep bool) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	other.history = append(other.history, t)
+	other.hostileTasks = append(other.hostileTasks, t)
 	h.idleHosts = append(h.idleHosts, other)
 }
 
 // hasRoomFor reports whether a check may begin on the host, in addition to those that run. In a quick run what waits
 // long does not hold up the later phases.
 func (h *host) hasRoomFor(t *task, s *runState) bool {
-	if len(h.dying) > 0 || h.crash != nil && !t.isSuspect {
+	if len(h.endedSinceDeath) > 0 || h.crash != nil && !t.isSuspect {
 		return false
 	}
 	for _, other := range h.running {
@@ -103,7 +103,7 @@ func (h *host) hasRoomFor(t *task, s *runState) bool {
 			return false
 		}
 	}
-	return len(h.running) == 0 || h.conns()+t.description.Connections <= h.room
+	return len(h.running) == 0 || h.conns()+t.description.Connections <= h.connLimit
 }
 
 // conns returns how many connections the running checks may have open.
@@ -123,7 +123,7 @@ func (s *runState) fitsWith(t, other *task) bool {
 	case t.description.Sharing == conformance.SharesOneByOne && other.description.Sharing == conformance.SharesOneByOne:
 		return false
 	}
-	needsPause := !t.spares() && (t.description.Counts || other.description.Counts)
+	needsPause := !t.spares() && (t.description.SendsCount || other.description.SendsCount)
 	return (t.phase() <= other.phase() || s.runner.Quick && began > conformance.QuickWait) &&
 		(!needsPause || began > infoPause)
 }
@@ -142,12 +142,12 @@ func (h *host) enter(t *task) {
 func (h *host) leave(t *task) {
 	h.running = slices.DeleteFunc(h.running, func(other *task) bool { return other == t })
 	if t.evidence != nil && t.evidence.DeadReason != "" {
-		h.law.Killed()
+		h.lawHistory.Killed()
 	}
 }
 
 // halve lets the checks on a host have half as many connections at a time as were there beside one that was refused.
-func (h *host) halve(t *task) { h.room = min(h.room, max(1, t.conns/2)) }
+func (h *host) halve(t *task) { h.connLimit = min(h.connLimit, max(1, t.conns/2)) }
 
 // look adds to what was seen of a host that does not serve what its process and new connections show. No play may run
 // on it.
@@ -163,7 +163,7 @@ func (s *runState) look(ctx context.Context, h *host, looks standstill.Looks) st
 			looks.Process = standstill.Live
 		}
 	}
-	return s.asker(h, nil).Look(ctx, s.runner.Protocol.Dialect, looks)
+	return s.asker(h, nil).Look(ctx, s.runner.Suite.Dialect, looks)
 }
 
 // lookAtDead takes the looks at a host that some of these plays have found dead, when none runs there any more.
@@ -238,7 +238,7 @@ func (s *runState) askLast(ctx context.Context, h *host) {
 	if h.lostReason != "" || h.isDown || ctx.Err() != nil {
 		return
 	}
-	reason := s.asker(h, nil).DeadReason(ctx, s.runner.Protocol.Dialect)
+	reason := s.asker(h, nil).DeadReason(ctx, s.runner.Suite.Dialect)
 	if reason == "" {
 		return
 	}
@@ -247,7 +247,7 @@ func (s *runState) askLast(ctx context.Context, h *host) {
 		return
 	}
 	e := conformance.Evidence{DeadReason: reason, Looks: s.look(ctx, h, standstill.Looks{})}
-	e.Ending, e.Died = h.ending()
+	e.Ending, e.ShortEnding = h.ending()
 	if h.Printed != nil && e.Ending == "" {
 		e.Printed = h.Printed(s.start, time.Now())
 	}
@@ -328,9 +328,9 @@ func (l *lawResults) takeFurther(description conformance.Description, e *conform
 		switch f := l.findings[key]; {
 		case l.isReported(e, v):
 		case f == nil:
-			l.findings[key] = &lawFinding{Occurrence: v, description: description, first: e, plays: 1, isFurther: true}
+			l.findings[key] = &lawFinding{Occurrence: v, description: description, first: e, shownPlays: 1, isFurther: true}
 		case f.isConfirmedBy(description, v):
-			f.plays++
+			f.shownPlays++
 		}
 	}
 }

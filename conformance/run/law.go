@@ -34,11 +34,11 @@ type lawFinding struct {
 	law.Occurrence
 	description conformance.Description // of the check that was played
 	first       *conformance.Evidence
-	plays       int // that have shown it, of other checks alone where these may have another reason
+	shownPlays  int // that have shown it, of other checks alone where these may have another reason
 
-	replays, hits int                   // further plays of the same check, and those that have shown it
-	cleanEvidence *conformance.Evidence // of one that has not; nil if all have
-	isFurther     bool                  // it came when the script had ended
+	replays, shownReplays int                   // further plays of the same check, and those that have shown it
+	cleanEvidence         *conformance.Evidence // of one that has not; nil if all have
+	isFurther             bool                  // it came when the script had ended
 }
 
 // take keeps what the law found in a play and no line of the script has reported, and returns what the check is to be
@@ -66,13 +66,13 @@ func (l *lawResults) take(description conformance.Description, e *conformance.Ev
 			l.findings[key] = f
 		}
 		if !ok || f.isConfirmedBy(description, v) {
-			f.plays++
+			f.shownPlays++
 		}
-		if f.plays == 1 && f.description.ID == description.ID && f.isReplayable() {
+		if f.shownPlays == 1 && f.description.ID == description.ID && f.isReplayable() {
 			retry = max(retry, countReplay, purposeOf(timeReplay, f.IsTimed))
 		}
 	}
-	return max(retry, purposeOf(countReplay, l.countReplay(description, e, keys)))
+	return max(retry, purposeOf(countReplay, l.addReplay(description, e, keys)))
 }
 
 // isConfirmedBy reports whether a further play that has seen the same counts. One of the same check does if it says
@@ -89,27 +89,27 @@ func (f *lawFinding) isConfirmedBy(description conformance.Description, v law.Oc
 // nothing else explains.
 func (f *lawFinding) isReplayable() bool { return f.IsTimed || !f.IsUnproven() }
 
-// countReplay counts a further play of the checks in which the law found something first, and reports whether the check
+// addReplay counts a further play of the checks in which the law found something first, and reports whether the check
 // is to be played once more.
-func (l *lawResults) countReplay(description conformance.Description, e *conformance.Evidence,
+func (l *lawResults) addReplay(description conformance.Description, e *conformance.Evidence,
 	keys map[lawKey]bool) (needsReplay bool) {
 	for key, f := range l.findings {
 		if f.description.ID != description.ID || f.first == e {
 			continue
 		}
 		if f.replays++; keys[key] {
-			f.hits++
+			f.shownReplays++
 		} else {
 			f.cleanEvidence = e
 		}
-		needsReplay = needsReplay || !f.IsUnproven() && f.plays == 1 && inDoubt(f.replays, f.hits > 0)
+		needsReplay = needsReplay || !f.IsUnproven() && f.shownPlays == 1 && inDoubt(f.replays, f.shownReplays > 0)
 	}
 	return needsReplay
 }
 
 // isReported reports whether a line or a finding of a play is about what the law found, or may be its cause.
 func (l *lawResults) isReported(e *conformance.Evidence, v law.Occurrence) bool {
-	return l.isFiled(e, v) || !v.IsAboutValue && (len(e.Findings) > 0 || l.follows(e, v))
+	return l.isCovered(e, v) || !v.IsAboutValue && (len(e.Findings) > 0 || l.follows(e, v))
 }
 
 // isSameMessage reports whether a result is about the message of a violation.
@@ -129,14 +129,14 @@ func (l *lawResults) leavesToLaw(e *conformance.Evidence, r play.Result, v law.O
 // reply to a command that was sent when the connection had ended, or it is about the fields of a job, where the law
 // knows that the job had to come again, and nothing came. Where it never came, the values of its fields may be why.
 func (l *lawResults) isVaguer(clause string, r play.Result, v law.Occurrence) bool {
-	if v.Unasked && r.Ending != scenarios.Open || slices.Contains(l.general, clause) {
+	if v.IsIdleEnd && r.Ending != scenarios.Open || slices.Contains(l.general, clause) {
 		return true
 	}
-	if !r.IsEmptyReply || !v.LacksRedelivery || l.rules[v.Rule].Names(clause) {
+	if !r.IsEmptyReply || !v.LacksRedelivery || l.rules[v.Rule].MayBreak(clause) {
 		return false
 	}
 	for _, rule := range l.rules {
-		if rule.Traits&law.OfField != 0 && rule.Names(clause) {
+		if rule.Traits&law.OfField != 0 && rule.MayBreak(clause) {
 			return true
 		}
 	}
@@ -152,9 +152,9 @@ func explains(v law.Occurrence, b scenarios.Breach, at time.Duration) bool {
 // isMismatch reports whether a line was not met; lag may be the reason.
 func isMismatch(r play.Result) bool { return r.Outcome == play.Mismatched || r.Reason == play.Lag }
 
-// isFiled reports whether a line of the script that is about a clause, or a breach, is about the same message, or a
+// isCovered reports whether a line of the script that is about a clause, or a breach, is about the same message, or a
 // finding of a property about the same clause.
-func (l *lawResults) isFiled(e *conformance.Evidence, v law.Occurrence) bool {
+func (l *lawResults) isCovered(e *conformance.Evidence, v law.Occurrence) bool {
 	at := v.At.Sub(e.Began)
 	return slices.ContainsFunc(e.Findings, func(f conformance.Finding) bool { return f.Clause == v.Clause }) ||
 		slices.ContainsFunc(e.Breaches, func(b scenarios.Breach) bool {
@@ -178,7 +178,7 @@ func (l *lawResults) follows(e *conformance.Evidence, v law.Occurrence) bool {
 			return false
 		case l.leavesToLaw(e, r, v):
 			return false
-		case len(r.Marks) > 0 || !r.Refusal:
+		case len(r.Marks) > 0 || !r.IsCommandRefused:
 			return true
 		}
 		return r.At < at || r.At == at && r.Conn != v.Conn
@@ -200,7 +200,7 @@ func Unlisted(p *conformance.Suite) []string {
 // reason, there must be no other; and a clause about an earlier command is not blamed where the command fails without
 // that.
 func (f *lawFinding) isProven(clauses []string) bool {
-	if f.plays == 1 && f.IsUnproven() {
+	if f.shownPlays == 1 && f.IsUnproven() {
 		return false
 	}
 	return (!f.Doubtful || len(clauses) == 0) && (f.CommandClause == "" || !slices.Contains(clauses, f.CommandClause))
@@ -208,7 +208,7 @@ func (f *lawFinding) isProven(clauses []string) bool {
 
 // isUnsteady reports whether a span of time was wrong in a single play, and not when its check was played again, alone.
 func (f *lawFinding) isUnsteady(clauses []string) bool {
-	return f.IsTimed && f.plays == 1 && f.cleanEvidence != nil && f.CommandClause == "" &&
+	return f.IsTimed && f.shownPlays == 1 && f.cleanEvidence != nil && f.CommandClause == "" &&
 		(!f.Doubtful || len(clauses) == 0)
 }
 
@@ -231,7 +231,7 @@ func (s *runState) lawChecks(clauses []string) []reports.Check {
 		}
 		c := byRule[k.rule]
 		if c == nil {
-			c = &reports.Check{ID: reports.LawPrefix + k.rule, Title: s.runner.Protocol.Law.Rules[k.rule].Title, Attempts: 1}
+			c = &reports.Check{ID: reports.LawPrefix + k.rule, Title: s.runner.Suite.Law.Rules[k.rule].Title, Attempts: 1}
 			byRule[k.rule] = c
 		}
 		if f.isProven(clauses) {
@@ -254,7 +254,7 @@ func (s *runState) lawReport() *reports.Law {
 		return nil
 	}
 	all := &reports.Law{Judged: tally.Messages, OpenReasons: tally.OpenReasons}
-	for _, name := range slices.Sorted(maps.Keys(s.runner.Protocol.Law.Rules)) {
+	for _, name := range slices.Sorted(maps.Keys(s.runner.Suite.Law.Rules)) {
 		rate := tally.Rules[name]
 		rule := reports.LawRule{ID: reports.LawPrefix + name, Passes: rate.Passes, Breaches: rate.Breaches,
 			OpenReasons: rate.OpenReasons}
@@ -270,26 +270,26 @@ func (s *runState) addLaw(c *reports.Check, f *lawFinding) {
 	if f.IsRecommendation {
 		m.Level = string(reports.LevelShould)
 	}
-	v := &verdicts{state: s, description: f.description, evidence: f.first,
+	v := &resultBuilder{state: s, description: f.description, evidence: f.first,
 		check: reports.Check{ID: c.ID, File: f.description.File}}
-	verdict := v.protocol().MismatchVerdict(m)
+	verdict := v.suite().MismatchVerdict(m)
 	c.Verdict = reports.Worst(append([]reports.Verdict{verdict}, verdictOf(c)...)...)
 	reason, frequency := f.Got, f.frequency(s.law.tally.Rules[f.Rule].Clauses[f.Clause])
 	if frequency != "" { // not in what was received, by which a known finding is recognized
 		reason += "; " + frequency
 	}
 	c.Clauses = append(c.Clauses, reports.ClauseVerdict{
-		ID: f.Clause, Level: v.protocol().LevelOf(m), Verdict: verdict, Cause: reason,
+		ID: f.Clause, Level: v.suite().LevelOf(m), Verdict: verdict, Cause: reason,
 	})
-	if !verdict.Breach() {
+	if !verdict.IsBreach() {
 		return
 	}
-	v.finding(verdict, m, play.Result{
+	v.addFinding(verdict, m, play.Result{
 		Expected: f.Expected, Got: f.Got, Cause: f.Detail, Conn: f.Conn, At: f.At.Sub(f.first.Began),
 	})
 	found := v.check.Findings[0]
 	found.Frequency, found.RefusedVerb, found.Premises = frequency, law.RefusedVerb(f.Place), f.Premises
-	found.Conversation, found.Marked = events(f.first.Conversation, f.Occurrence, f.At.Sub(f.first.Began))
+	found.Conversation, found.MarkedLine = evidenceLines(f.first.Conversation, f.Occurrence, f.At.Sub(f.first.Began))
 	if s.runner.Reproduce != nil {
 		found.Reproduce = s.runner.Reproduce(f.description.ID)
 	}
@@ -318,14 +318,14 @@ func (f *lawFinding) shrink(command func(check, finding string) string) string {
 // frequency returns how often a finding was seen, of so many occasions; empty if no more than once, and not played
 // again.
 func (f *lawFinding) frequency(occasions int) string {
-	words := "seen in " + text.Count(f.plays, "play")
-	if occasions > f.plays {
-		words = fmt.Sprintf("seen %s in %s", text.Count(occasions, "time"), text.Count(f.plays, "play"))
+	words := "seen in " + text.Count(f.shownPlays, "play")
+	if occasions > f.shownPlays {
+		words = fmt.Sprintf("seen %s in %s", text.Count(occasions, "time"), text.Count(f.shownPlays, "play"))
 	}
 	switch {
-	case f.replays > f.hits:
-		return fmt.Sprintf("%s; shown in %d of %s", words, f.hits, text.Count(f.replays, "replay"))
-	case max(f.plays, occasions) > 1:
+	case f.replays > f.shownReplays:
+		return fmt.Sprintf("%s; shown in %d of %s", words, f.shownReplays, text.Count(f.replays, "replay"))
+	case max(f.shownPlays, occasions) > 1:
 		return words
 	}
 	return ""
@@ -333,23 +333,24 @@ func (f *lawFinding) frequency(occasions int) string {
 
 // addUnsteady adds a clause that one play has shown broken and the next one has not, with the conversations of both.
 func (s *runState) addUnsteady(c *reports.Check, f *lawFinding) {
-	level, reason := s.runner.Protocol.LevelOf(scenarios.ClauseMark{Clause: f.Clause}),
+	level, reason := s.runner.Suite.LevelOf(scenarios.ClauseMark{Clause: f.Clause}),
 		f.Got+" in one of two plays of "+f.description.ID
 	c.Verdict = reports.Worst(append([]reports.Verdict{reports.Inconclusive}, verdictOf(c)...)...)
 	c.Clauses = append(c.Clauses, reports.ClauseVerdict{
 		ID: f.Clause, Level: level, Verdict: reports.Inconclusive, Cause: reason, Reason: reports.ReasonUnsteady,
 	})
 	if c.Conversation == nil {
-		lines, _ := events(f.first.Conversation, f.Occurrence, f.At.Sub(f.first.Began))
+		lines, _ := evidenceLines(f.first.Conversation, f.Occurrence, f.At.Sub(f.first.Began))
 		c.Cause, c.Reason = reason, reports.ReasonUnsteady
 		c.Conversation = bothPlays(lines, f.cleanEvidence.Conversation)
 	}
 }
 
-// events returns the lines of a conversation that a violation at some time rests on, and which of them is its message,
-// counted from 1; 0 if it is none. These are the lines about its job, the message with the command that it answers and,
-// unless it is about a value alone, what else the connection has said. All lines count for a time without a job.
-func events(all []reports.Line, v law.Occurrence, at time.Duration) (lines []reports.Line, marked int) {
+// evidenceLines returns the lines of a conversation that a violation at some time rests on, and which of them is its
+// message, counted from 1; 0 if it is none. These are the lines about its job, the message with the command that it
+// answers and, unless it is about a value alone, what else the connection has said. All lines count for a time without
+// a job.
+func evidenceLines(all []reports.Line, v law.Occurrence, at time.Duration) (lines []reports.Line, marked int) {
 	end := slices.IndexFunc(all, func(l reports.Line) bool { return l.At > at })
 	if end < 0 {
 		end = len(all)

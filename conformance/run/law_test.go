@@ -49,7 +49,7 @@ func TestLawFindings(t *testing.T) {
 		return r
 	}
 	missing := occurrence(func(v *law.Occurrence) { v.Rule, v.Clause, v.LacksRedelivery = "missing", "FWP-STATE-09", true })
-	ended := occurrence(func(v *law.Occurrence) { v.Rule, v.Clause, v.Unasked = "closed", "FWP-STATE-13", true })
+	ended := occurrence(func(v *law.Occurrence) { v.Rule, v.Clause, v.IsIdleEnd = "closed", "FWP-STATE-13", true })
 	absent := occurrence(func(v *law.Occurrence) { v.Rule, v.Clause = "missing", "FWP-PUSH-04" })
 	nothing := func(clause string) play.Result {
 		r := at("a")
@@ -65,7 +65,7 @@ func TestLawFindings(t *testing.T) {
 		return r
 	}
 	refusal := func(conn string, after time.Duration) play.Result {
-		return play.Result{Outcome: play.Mismatched, Refusal: true, Conn: conn, At: after}
+		return play.Result{Outcome: play.Mismatched, IsCommandRefused: true, Conn: conn, At: after}
 	}
 	withResults := func(v law.Occurrence, results ...play.Result) *conformance.Evidence {
 		return &conformance.Evidence{Began: began, Law: []law.Occurrence{v}, Results: results}
@@ -143,7 +143,7 @@ func TestLawFindings(t *testing.T) {
 		"in doubt beside a line's finding":   {plays: plays(evidenceOf(doubtful), evidenceOf(doubtful)), broken: []string{"FWP-HI-01"}},
 		"in doubt beside another":            {plays: plays(evidenceOf(doubtful, value), evidenceOf(doubtful)), want: []string{field}},
 	} {
-		s := newRunState(&Runner{Protocol: fwpsuite.Protocol()})
+		s := newRunState(&Runner{Suite: fwpsuite.Protocol()})
 		for i, e := range test.plays {
 			s.law.take(conformance.Description{ID: strconv.Itoa(i)}, e, test.lag)
 		}
@@ -187,7 +187,7 @@ func TestAnUnsteadySpanOfTime(t *testing.T) {
 		"in doubt, and more":     {evidenceOf("late", doubtful), evidenceOf("in time"), "a", []string{"FWP-WU-03"}, ""},
 		"behind another command": {evidenceOf("late", consequence), evidenceOf("in time"), "a", nil, ""},
 	} {
-		s := newRunState(&Runner{Protocol: fwpsuite.Protocol()})
+		s := newRunState(&Runner{Suite: fwpsuite.Protocol()})
 		s.law.take(conformance.Description{ID: "a"}, test.first, 0)
 		s.law.take(conformance.Description{ID: test.check}, test.second, 0)
 		got := ""
@@ -234,7 +234,7 @@ func TestEvents(t *testing.T) {
 		"a time without a job": {law.Occurrence{Conn: "a", IsTimed: true}, 2, "HELLO, OK, PUSH j, OK", 0},
 		"no message":           {law.Occurrence{Conn: "b", IsAboutValue: true}, 6, "INFO", 0},
 	} {
-		lines, marked := events(all, test.v, time.Duration(test.at)*time.Second)
+		lines, marked := evidenceLines(all, test.v, time.Duration(test.at)*time.Second)
 		var got []string
 		for _, l := range lines {
 			got = append(got, l.Text)
@@ -328,19 +328,19 @@ func TestAMissingJobIsPlayedAgain(t *testing.T) {
 		script, err := scenarios.Parse(fwpsuite.Protocol().Dialect, "a/check", []byte("title: x\n"+
 			"connect as consumer\nclause FWP-BEAT-01\nC: BEAT {\"wid\":\"$wid\"}\nS: +OK\n"))
 		require.NoError(t, err)
-		s := newRunState(&Runner{Protocol: fwpsuite.Protocol(), Checks: conformance.Scripts(script)})
+		s := newRunState(&Runner{Suite: fwpsuite.Protocol(), Checks: conformance.Scripts(script)})
 		check := s.newTask(0, 0)
 		replays := ""
 		for _, e := range test.plays {
 			before := len(s.retryQueue)
 			check.evidence, check.began, check.server = e, time.Now(), newHost(Server{})
-			s.record(check)
+			s.evaluate(check)
 			replays += map[bool]string{true: "y", false: "n"}[len(s.retryQueue) > before]
 		}
 		assert.Equal(t, test.replays, replays, name)
 		assert.Equal(t, test.alone, s.results[0][0].Replays, name)
 		breach := test.plays[0].Results[0].Outcome == play.Mismatched && test.plays[0] != deadPlay
-		assert.Equal(t, breach, s.results[0][0].Verdict.Breach(), name)
+		assert.Equal(t, breach, s.results[0][0].Verdict.IsBreach(), name)
 	}
 }
 
@@ -361,19 +361,19 @@ func TestWhatWaitsForASecondPlayGetsIt(t *testing.T) {
 		"a finding":                      {conformance.Evidence{Results: []play.Result{mismatch}}, false},
 		"lag":                            {conformance.Evidence{Results: []play.Result{lagResult}}, true},
 		"lag behind a finding":           {conformance.Evidence{Results: []play.Result{mismatch, lagResult}}, false},
-		"a late reply behind a finding":  {conformance.Evidence{Results: []play.Result{mismatch, lagResult}, Unproven: true}, true},
+		"a late reply behind a finding":  {conformance.Evidence{Results: []play.Result{mismatch, lagResult}, IsUnproven: true}, true},
 		"a time of the law":              {conformance.Evidence{Law: []law.Occurrence{occurrence}}, true},
 		"a time of the law by a finding": {conformance.Evidence{Law: []law.Occurrence{occurrence}, Results: []play.Result{mismatch}}, true},
 	} {
 		script, err := scenarios.Parse(fwpsuite.Protocol().Dialect, "a/check", []byte("title: x\n"+
 			"connect as consumer\nclause FWP-BEAT-01\nC: BEAT {\"wid\":\"$wid\"}\nS: +OK\n"))
 		require.NoError(t, err)
-		s := newRunState(&Runner{Protocol: fwpsuite.Protocol(), Checks: conformance.Scripts(script)})
+		s := newRunState(&Runner{Suite: fwpsuite.Protocol(), Checks: conformance.Scripts(script)})
 		check := s.newTask(0, 0)
 		test.e.Began, check.evidence, check.began, check.server = began, &test.e, began, newHost(Server{})
-		s.record(check)
+		s.evaluate(check)
 		assert.Equal(t, test.isQueued, len(s.retryQueue) == 1, name)
-		if s.record(check); len(test.e.Law) > 0 {
+		if s.evaluate(check); len(test.e.Law) > 0 {
 			assert.Len(t, s.retryQueue, 1, "%s: two plays have shown it", name)
 		}
 	}

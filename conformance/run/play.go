@@ -47,13 +47,13 @@ func (s *runState) play(ctx context.Context, t *task) {
 	}
 	ending, died := t.server.ending()
 	if addEnding(&evidence, ending); evidence.Ending != "" {
-		evidence.Died = died
+		evidence.ShortEnding = died
 	}
 	if evidence.DeadReason == "" && !evidence.Passed() && t.server.forwarded().IsGone(ctx) {
 		evidence.DeadReason = "nothing accepts connections at the address of the target any longer"
 	}
 	addPrinted(&evidence, t.server.Printed)
-	confirmLate(&evidence, t.evidence)
+	doubtLateReplies(&evidence, t.evidence)
 	s.take(ctx, t, &evidence)
 }
 
@@ -73,11 +73,11 @@ func (s *runState) occupy(t *task) (release func(), err error) {
 	if t.server = t.host; t.server != nil {
 		return func() {}, nil
 	}
-	if t.server, err = t.like.borrow(t.lends() && t.wreck == nil); err != nil {
+	if t.server, err = t.hostModel.borrow(t.lends() && t.wreck == nil); err != nil {
 		return nil, err
 	}
 	return func() {
-		t.like.release(t.server, t, t.lends() && t.evidence != nil && t.evidence.DeadReason == "")
+		t.hostModel.release(t.server, t, t.lends() && t.evidence != nil && t.evidence.DeadReason == "")
 	}, nil
 }
 
@@ -91,16 +91,16 @@ func (s *runState) ask(ctx context.Context, h *host, e *conformance.Evidence, ha
 		machine.Sleep(ctx, play.CloseLatency)
 	}
 	before := e.DeadReason
-	if e.DeadReason = s.asker(h, hasEnded).DeadReason(ctx, s.runner.Protocol.Dialect); e.DeadReason == "" && before != "" {
+	if e.DeadReason = s.asker(h, hasEnded).DeadReason(ctx, s.runner.Suite.Dialect); e.DeadReason == "" && before != "" {
 		e.Refusal = &play.Refusal{Got: before, OwnConns: e.OpenConns, AllConns: e.OpenConns}
 	}
 }
 
-// confirmLate makes a late reply inconclusive until a second play has a late reply too: on a busy machine the processes
-// of a server may wait for a CPU while the timers of the suite fire in time. What the second play does not confirm is
-// unsteady.
-func confirmLate(e, before *conformance.Evidence) {
-	if before != nil && before.Unproven {
+// doubtLateReplies makes a late reply inconclusive until a second play has a late reply too: on a busy machine the
+// processes of a server may wait for a CPU while the timers of the suite fire in time. What the second play does not
+// confirm is unsteady.
+func doubtLateReplies(e, before *conformance.Evidence) {
+	if before != nil && before.IsUnproven {
 		leaveUnsteady(e, before)
 		return
 	}
@@ -108,7 +108,7 @@ func confirmLate(e, before *conformance.Evidence) {
 		if r := &e.Results[i]; r.IsLate {
 			r.Outcome, r.Reason, r.IsTransient = play.Unsure, play.Lag, true
 			r.Cause += unconfirmedNote
-			e.Unproven = true
+			e.IsUnproven = true
 		}
 	}
 }
@@ -203,9 +203,9 @@ func isSilence(got string) bool {
 func (s *runState) setup(t *task) conformance.Setup {
 	setup := conformance.Setup{
 		Target: t.server.Target, Password: t.server.Password, Alone: t.host == nil && !t.lends(), Seed: s.runner.Seed,
-		Names:   t.names,
-		Timeout: s.runner.Timeout, Patience: s.runner.Patience, Quick: s.runner.Quick, Meter: s.meter,
-		Protocol: s.runner.Protocol, Peers: &t.server.peers, Server: t.server.law,
+		NamePrefix: t.namePrefix,
+		Timeout:    s.runner.Timeout, Patience: s.runner.Patience, Quick: s.runner.Quick, Meter: s.meter,
+		Suite: s.runner.Suite, Peers: &t.server.peers, History: t.server.lawHistory,
 		NeedsNoPassword: slices.Contains(t.server.Offers, scenarios.NeedOpen),
 	}
 	if t.server.Ended != nil {
@@ -214,8 +214,8 @@ func (s *runState) setup(t *task) conformance.Setup {
 			return ended
 		}
 	}
-	if s.runner.Watch != nil {
-		setup.Watch = func(l reports.Line) { s.runner.Watch(t.description.ID, l) }
+	if s.runner.WatchLine != nil {
+		setup.WatchLine = func(l reports.Line) { s.runner.WatchLine(t.description.ID, l) }
 	}
 	if startServer := t.server.StartServer; startServer != nil && !t.server.IsSlow {
 		setup.StartTarget = func() (play.Target, func(), error) {

@@ -65,7 +65,7 @@ func TestAFindingWithoutAScriptSaysSo(t *testing.T) {
 	runScripts(t, nil, nil, func(r *reports.Report) {
 		var all []string
 		for _, f := range r.Findings() {
-			all = append(all, f.Clause+" "+f.Unscripted+"; "+f.Shrink)
+			all = append(all, f.Clause+" "+f.NoScriptReason+"; "+f.Shrink)
 		}
 		assert.ElementsMatch(t, []string{
 			"FWP-PUSH-01 none was found in time; look generated", "FWP-ACK-01 ; ",
@@ -138,7 +138,7 @@ func TestVerdictsOfProperties(t *testing.T) {
 					clauses = append(clauses, cv.ID+" "+cv.Verdict.String())
 				}
 				assert.Equal(t, test.clauses, strings.Join(clauses, ", "))
-				if test.want.Breach() {
+				if test.want.IsBreach() {
 					require.NotEmpty(t, c.Findings)
 					assert.Equal(t, "play a/property", c.Findings[0].Reproduce)
 				}
@@ -186,18 +186,18 @@ func TestEvidenceOfAProperty(t *testing.T) {
 		assert.NotEmpty(t, got.Statement)
 		assert.Equal(t, f.Script, got.Script)
 	}, withProperties(returning("a/property", conformance.Evidence{HasServed: true, Findings: []conformance.Finding{f}})))
-	f.Script, f.Unscripted, f.Unshrunk = "", "no time was left", []string{"C: INFO"}
-	f.Talk = []reports.Line{
+	f.Script, f.UnscriptedReason, f.Unshrunk = "", "no time was left", []string{"C: INFO"}
+	f.Conversation = []reports.Line{
 		{From: reports.FromClient, Conn: "c1", Text: "INFO"}, {From: reports.FromServer, Conn: "c1", Text: "-ERR"},
 	}
 	runScripts(t, nil, nil, func(r *reports.Report) {
 		got := r.Checks[0].Findings[0]
-		assert.Equal(t, "no time was left", got.Unscripted)
+		assert.Equal(t, "no time was left", got.NoScriptReason)
 		assert.Equal(t, "look a/property", got.Shrink, "the command that looks for one")
-		assert.Equal(t, f.Unshrunk, got.Unshrunk)
+		assert.Equal(t, f.Unshrunk, got.LastSteps)
 		assert.Equal(t, []string{reports.FromClient, reports.FromServer},
 			[]string{got.Conversation[0].From, got.Conversation[1].From})
-		assert.Equal(t, 2, got.Marked)
+		assert.Equal(t, 2, got.MarkedLine)
 	}, withProperties(returning("a/property", conformance.Evidence{HasServed: true, Findings: []conformance.Finding{f}})),
 		func(r *run.Runner, _ *memoryTarget) {
 			r.Shrink = func(check, finding string) string { return "look " + check + finding }
@@ -255,12 +255,12 @@ func TestPropertiesAreSelected(t *testing.T) {
 		selection conformance.Selection
 		want      string
 	}{
-		"all": {conformance.Selection{Protocol: fwpsuite.Protocol()}, "push/ok explore/a explore/slow"},
+		"all": {conformance.Selection{Suite: fwpsuite.Protocol()}, "push/ok explore/a explore/slow"},
 		"by glob": {
-			conformance.Selection{Protocol: fwpsuite.Protocol(), Checks: []string{"explore/*"}}, "explore/a explore/slow",
+			conformance.Selection{Suite: fwpsuite.Protocol(), Checks: []string{"explore/*"}}, "explore/a explore/slow",
 		},
-		"quick":         {conformance.Selection{Protocol: fwpsuite.Protocol(), Quick: true}, "push/ok explore/a"},
-		"not by clause": {conformance.Selection{Protocol: fwpsuite.Protocol(), Clauses: []string{"FWP-*"}}, "push/ok"},
+		"quick":         {conformance.Selection{Suite: fwpsuite.Protocol(), Quick: true}, "push/ok explore/a"},
+		"not by clause": {conformance.Selection{Suite: fwpsuite.Protocol(), Clauses: []string{"FWP-*"}}, "push/ok"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -358,7 +358,7 @@ func TestPropertiesTouchNothingOfOthers(t *testing.T) {
 				defer pool.close()
 				server, _, err := pool.build(fakes.Config{Password: password})
 				assert.NoError(t, err)
-				r := &run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{server}, Seed: seed, Virtual: true}
+				r := &run.Runner{Suite: fwpsuite.Protocol(), Servers: []run.Server{server}, Seed: seed, Virtual: true}
 				withSuiteProperties()(r, nil)
 				assert.Empty(t, r.Run(t.Context()).Findings())
 				for _, name := range slices.Collect(maps.Keys(v.queues)) {

@@ -15,7 +15,7 @@ import (
 // show notes that a play has shown that the server keeps a clause: a line about it got the first of its replies, or a
 // wrong reply would have broken a rule of the law about it. The other replies of a line are for servers with which its
 // situation does not come about.
-func (v *verdicts) show(clause string) {
+func (v *resultBuilder) show(clause string) {
 	for _, r := range v.evidence.Results {
 		isClause := func(m scenarios.ClauseMark) bool { return m.Clause == clause }
 		if r.Outcome == play.Matched && !r.IsAlternative && slices.ContainsFunc(r.Marks, isClause) {
@@ -23,8 +23,8 @@ func (v *verdicts) show(clause string) {
 			return
 		}
 	}
-	for name, rule := range v.protocol().Law.Rules {
-		if rule.Names(clause) && v.evidence.Tally.Rules[name].Passes > 0 {
+	for name, rule := range v.suite().Law.Rules {
+		if rule.MayBreak(clause) && v.evidence.Tally.Rules[name].Passes > 0 {
 			v.state.shownClauses[clause] = true
 			return
 		}
@@ -40,7 +40,7 @@ func (s *runState) leaveUnshown(all []reports.Check) {
 			talk, ok := s.unshownLines[c.ID]
 			if cv := &c.Clauses[k]; ok && cv.Verdict == reports.Pass && !s.shownClauses[cv.ID] {
 				cv.Verdict = reports.Inconclusive
-				cause{reason: reports.ReasonSetUp, words: notShownReason, isHalted: true}.leave(cv)
+				cause{reason: reports.ReasonSetUp, words: notShownReason, isHalted: true}.applyTo(cv)
 				c.Verdict, c.Conversation = reports.Worst(c.Verdict, cv.Verdict), talk
 			}
 		}
@@ -79,7 +79,7 @@ func (s *runState) foldRefusals(all []reports.Check) {
 		c := &all[i]
 		var findings []reports.Finding
 		for _, f := range c.Findings {
-			clause := s.runner.Protocol.ClauseOf(session.ImpossibleReply + f.RefusedVerb)
+			clause := s.runner.Suite.ClauseOf(session.ImpossibleReply + f.RefusedVerb)
 			a := s.verbs[f.RefusedVerb]
 			if a != nil && !a.isServed && len(a.refusingChecks) >= minRefusals && f.Clause != "" && clause != "" {
 				s.blame(c, &f, clause, f.RefusedVerb+" was always refused")
@@ -127,7 +127,7 @@ func (s *runState) blame(c *reports.Check, f *reports.Finding, clause, reason st
 		return
 	}
 	m := scenarios.ClauseMark{Clause: clause}
-	verdict, level := s.runner.Protocol.MismatchVerdict(m), s.runner.Protocol.LevelOf(m)
+	verdict, level := s.runner.Suite.MismatchVerdict(m), s.runner.Suite.LevelOf(m)
 	cv := reports.ClauseVerdict{ID: clause, Level: level, Verdict: verdict, Cause: f.Actual}
 	c.Clauses = slices.Clone(c.Clauses)
 	at := func(id string) int {
@@ -136,14 +136,14 @@ func (s *runState) blame(c *reports.Check, f *reports.Finding, clause, reason st
 	if i := at(f.Clause); i >= 0 {
 		entry := &c.Clauses[i]
 		entry.Verdict = reports.Inconclusive
-		otherClauseCause(0, reason).leave(entry)
+		otherClauseCause(0, reason).applyTo(entry)
 	}
 	if i := at(clause); i >= 0 {
 		c.Clauses[i] = cv
 	} else {
 		c.Clauses = append(c.Clauses, cv)
 	}
-	statement, _ := s.runner.Protocol.ClauseByID(clause)
+	statement, _ := s.runner.Suite.ClauseByID(clause)
 	f.Clause, f.Level, f.Statement, f.Verdict = clause, level, statement.Statement, verdict
 	c.Verdict = reports.Worst(c.Verdict, verdict)
 }
@@ -151,12 +151,12 @@ func (s *runState) blame(c *reports.Check, f *reports.Finding, clause, reason st
 // applyPremise makes what was found undecided, but for crashes, if the server does otherwise what the checks take for
 // granted and the specification leaves open: then the server need not do what they expect.
 func (s *runState) applyPremise(ctx context.Context, all []reports.Check) {
-	isBreach := func(v reports.Verdict) bool { return v.Breach() && v != reports.Crash }
-	if s.runner.Protocol.Premise == nil || len(s.runner.Servers) == 0 || ctx.Err() != nil ||
+	isBreach := func(v reports.Verdict) bool { return v.IsBreach() && v != reports.Crash }
+	if s.runner.Suite.Premise == nil || len(s.runner.Servers) == 0 || ctx.Err() != nil ||
 		!slices.ContainsFunc(all, func(c reports.Check) bool { return isBreach(c.Verdict) }) {
 		return
 	}
-	err := s.runner.Protocol.Premise(ctx, s.runner.Servers[0].Target)
+	err := s.runner.Suite.Premise(ctx, s.runner.Servers[0].Target)
 	if err == nil {
 		return
 	}

@@ -35,7 +35,7 @@ func (t *task) doubtMoments() {
 		}
 		t.momentClauses = append(t.momentClauses, f.Clause)
 		e.OpenCause = "a time was wrong once: " + f.Observed()
-		e.Reason, e.Transient, e.Unproven = reports.ReasonUnsteady, true, true
+		e.Reason, e.IsTransient, e.IsUnproven = reports.ReasonUnsteady, true, true
 		return true
 	})
 }
@@ -46,20 +46,20 @@ func (t *task) doubtMoments() {
 // shows.
 func (t *task) mergeReplay(check *reports.Check) (needsReplay bool) {
 	isMissing := func(r play.Result) bool { return r.IsEmptyReply && r.Outcome == play.Mismatched }
-	if t.found == nil {
-		return check.Verdict.Breach() && t.evidence.DeadReason == "" && slices.ContainsFunc(t.evidence.Results, isMissing)
+	if t.earlierResult == nil {
+		return check.Verdict.IsBreach() && t.evidence.DeadReason == "" && slices.ContainsFunc(t.evidence.Results, isMissing)
 	}
 	latest := check.Verdict
-	if t.purpose == countReplay || !latest.Breach() {
-		*check = *t.found
+	if t.purpose == countReplay || !latest.IsBreach() {
+		*check = *t.earlierResult
 		check.Attempts = t.tries
 	}
-	if !t.found.Verdict.Breach() {
+	if !t.earlierResult.Verdict.IsBreach() {
 		return false
 	}
 	t.replays = append(t.replays, latest)
 	check.Replays = reports.CountVerdicts(t.replays...)
-	return inDoubt(len(t.replays), latest.Breach())
+	return inDoubt(len(t.replays), latest.IsBreach())
 }
 
 // maxReplays is how often a finding is played again that the first replay has not shown.

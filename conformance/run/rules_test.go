@@ -29,16 +29,16 @@ func TestLateReplies(t *testing.T) {
 	}{
 		"the first play":                    {nil, lateReply, play.Unsure, true},
 		"behind one without a late reply":   {&conformance.Evidence{}, lateReply, play.Unsure, true},
-		"behind a late reply":               {&conformance.Evidence{Unproven: true}, lateReply, play.Mismatched, false},
+		"behind a late reply":               {&conformance.Evidence{IsUnproven: true}, lateReply, play.Mismatched, false},
 		"wrong in another way":              {nil, wrongReply, play.Mismatched, false},
-		"wrong in another way, behind late": {&conformance.Evidence{Unproven: true}, wrongReply, play.Mismatched, false},
+		"wrong in another way, behind late": {&conformance.Evidence{IsUnproven: true}, wrongReply, play.Mismatched, false},
 		"right":                             {nil, play.Result{Outcome: play.Matched}, play.Matched, false},
 	} {
 		e := conformance.Evidence{Results: []play.Result{test.result}}
-		confirmLate(&e, test.before)
+		doubtLateReplies(&e, test.before)
 		got := e.Results[0]
 		assert.Equal(t, test.want, got.Outcome, name)
-		assert.Equal(t, test.unproven, e.Unproven, name)
+		assert.Equal(t, test.unproven, e.IsUnproven, name)
 		assert.Equal(t, test.unproven, got.IsTransient && got.Reason == play.Lag, name)
 		assert.Equal(t, test.unproven, strings.Contains(got.Cause, "no second play confirmed it"), name)
 	}
@@ -89,11 +89,11 @@ func TestARefusedConnection(t *testing.T) {
 		"too few for a single one": {1, false, task{refusedTries: aloneTries}, ownRefused(refusal), false, 1},
 	} {
 		s, h := new(runState), newHost(Server{})
-		h.room, h.refusesAlways = test.room, test.refuses
+		h.connLimit, h.refusesAlways = test.room, test.refuses
 		test.task.host, test.task.evidence = h, &test.e
 		assert.Equal(t, test.isQueued, s.postpone(&test.task), name)
 		assert.Equal(t, test.isQueued, len(s.pending) == 1, name)
-		assert.Equal(t, test.want, h.room, name)
+		assert.Equal(t, test.want, h.connLimit, name)
 	}
 }
 
@@ -120,10 +120,10 @@ func TestWhoEndedTheServer(t *testing.T) {
 		"nothing was said":        {false, conformance.Evidence{}, false},
 		"the connection was shut": {false, conformance.Evidence{Conversation: closes}, false},
 	} {
-		s := newRunState(&Runner{Protocol: fwpsuite.Protocol()})
+		s := newRunState(&Runner{Suite: fwpsuite.Protocol()})
 		assert.Equal(t, test.certain, s.isCertain(&task{isShared: test.together, evidence: &test.e}), name)
 	}
-	s, h := newRunState(&Runner{Protocol: fwpsuite.Protocol()}), newHost(Server{})
+	s, h := newRunState(&Runner{Suite: fwpsuite.Protocol()}), newHost(Server{})
 	unserved := &task{host: h, isSuspect: true, evidence: &conformance.Evidence{DeadReason: "dead"}}
 	h.crash = &crash{remaining: 1}
 	for range maxCrashes {
@@ -145,15 +145,15 @@ func TestWreck(t *testing.T) {
 		return &task{evidence: &conformance.Evidence{Began: now.Add(-ago - time.Minute), Took: time.Minute}}
 	}
 	oldTask, before, newTask, last := taskOf(wreckDelay+1), taskOf(wreckDelay), taskOf(0), taskOf(0)
-	w := newWreck(&host{history: []*task{oldTask, before, newTask, last}}, last, conformance.Evidence{Began: now})
+	w := newWreck(&host{hostileTasks: []*task{oldTask, before, newTask, last}}, last, conformance.Evidence{Began: now})
 	assert.True(t, slices.Equal([]*task{last, newTask, before}, w.tasks))
 
-	s, h := newRunState(&Runner{Protocol: fwpsuite.Protocol()}), newHost(Server{})
+	s, h := newRunState(&Runner{Suite: fwpsuite.Protocol()}), newHost(Server{})
 	h.StartServer = func() (Server, func(), error) { return Server{}, func() {}, nil }
 	idle := newHost(Server{})
 	for _, other := range []*wreck{w, nil} {
 		h.idleHosts = []*host{idle}
-		hostile := &task{like: h, description: conformance.Description{Hostile: true}, wreck: other}
+		hostile := &task{hostModel: h, description: conformance.Description{Hostile: true}, wreck: other}
 		_, err := s.occupy(hostile)
 		require.NoError(t, err)
 		assert.Equal(t, other == nil, hostile.server == idle)
@@ -168,7 +168,7 @@ func verdictAbout(clause string, fatal bool, e conformance.Evidence, level strin
 			e.Results[i].Marks = []scenarios.ClauseMark{mark}
 		}
 	}
-	s := newRunState(&Runner{Protocol: fwpsuite.Protocol()})
+	s := newRunState(&Runner{Suite: fwpsuite.Protocol()})
 	check, _ := s.verdicts(&task{
 		description: conformance.Description{ID: "a/b", Marks: []scenarios.ClauseMark{mark}}, evidence: &e, isFatal: fatal,
 	})

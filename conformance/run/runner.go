@@ -54,8 +54,8 @@ type Server struct {
 // UnservedError reports that a server which was started does not serve: what is missing then is the target, and not the
 // suite's fault.
 type UnservedError struct {
-	Cause  error
-	OnData bool // it serves in an empty folder
+	Cause           error
+	ServesWhenEmpty bool // it serves in an empty folder
 }
 
 // Error implements error.
@@ -131,7 +131,7 @@ func Death(died, line, check string) string {
 // Runner runs checks. Protocol, Servers and Checks must be set; the zero value of
 // everything else works. A Runner is used once.
 type Runner struct {
-	Protocol  *conformance.Suite // must be set
+	Suite     *conformance.Suite // must be set
 	Servers   []Server
 	Checks    []conformance.Check    // what was selected
 	Omissions []conformance.Omission // what the selection left out; reported as not selected
@@ -161,8 +161,8 @@ type Runner struct {
 	// Expected reports whether all findings of a check are known; nil if none are.
 	Expected func(reports.Check) bool
 
-	Watch    func(check string, line reports.Line) // receives each line of each conversation; calls may overlap
-	Progress func(done, total int, check string)   // is called when a check is over; calls do not overlap
+	WatchLine func(check string, line reports.Line) // receives each line of each conversation; calls may overlap
+	Progress  func(done, total int, check string)   // is called when a check is over; calls do not overlap
 }
 
 // Run runs the checks and returns their report, without target and version.
@@ -256,11 +256,11 @@ func (s *runState) timeReason() string {
 
 // retryFrom begins the rounds in which checks are tried again, if there are some.
 func (s *runState) retryFrom(now time.Time) {
-	if s.retries = now.Add(max(now.Sub(s.start)/retryShare, minRetryTime)); len(s.retryQueue) > 0 {
+	if s.retryDeadline = now.Add(max(now.Sub(s.start)/retryShare, minRetryTime)); len(s.retryQueue) > 0 {
 		s.firstEnd = now
 	}
-	if last := s.start.Add(s.quickEnd() + quickRetries); s.runner.Quick && last.Before(s.retries) {
-		s.retries = last
+	if last := s.start.Add(s.quickEnd() + quickRetries); s.runner.Quick && last.Before(s.retryDeadline) {
+		s.retryDeadline = last
 	}
 }
 

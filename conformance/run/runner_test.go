@@ -74,7 +74,7 @@ func runScripts(
 
 // runnerOn returns a runner of checks on one server, in virtual time.
 func runnerOn(server run.Server, all []conformance.Check) *run.Runner {
-	return &run.Runner{Protocol: fwpsuite.Protocol(), Servers: []run.Server{server}, Checks: all, Virtual: true}
+	return &run.Runner{Suite: fwpsuite.Protocol(), Servers: []run.Server{server}, Checks: all, Virtual: true}
 }
 
 // answering makes a server that answers a verb in another way.

@@ -24,9 +24,6 @@ const (
 	aloneTries    = 2 // more of a check that is refused connections where it is alone
 )
 
-// internalError returns the cause of a check that could not be played or evaluated.
-func internalError() cause { return cause{words: "internal error"} }
-
 // causeOf returns why a check could not be played.
 func causeOf(err error) cause {
 	if _, unserved := errors.AsType[*UnservedError](err); unserved {
@@ -54,21 +51,21 @@ type runState struct {
 	maxRunning int // that may run
 	maxBusy    int // that may run and do more than wait
 
-	results      [][]reports.Check // by check and repetition
-	plays        int
-	playCounts   map[string]int // how often each check was, with SeedNames
-	done         int
-	firstEnd     time.Time // when the first round was over, if there is another one
-	retries      time.Time // until when checks are tried again because of lag; zero in the first round
-	verbs        map[string]*answers
-	shownClauses map[string]bool           // clauses that a play has shown the server to keep
-	unshownLines map[string][]reports.Line // what was said in checks that passed a clause without that
-	law          lawResults
-	crashes      []crash       // that no check is known to have caused
-	replayTime   time.Duration // that candidates for crashes have been played again
-	stopReason   string        // why no more checks are begun
-	stop         context.CancelFunc
-	err          error // an internal error
+	results       [][]reports.Check // by check and repetition
+	plays         int
+	playCounts    map[string]int // how often each check was, with SeedNames
+	done          int
+	firstEnd      time.Time // when the first round was over, if there is another one
+	retryDeadline time.Time // until when checks are tried again because of lag; zero in the first round
+	verbs         map[string]*answers
+	shownClauses  map[string]bool           // clauses that a play has shown the server to keep
+	unshownLines  map[string][]reports.Line // what was said in checks that passed a clause without that
+	law           lawResults
+	crashes       []crash       // that no check is known to have caused
+	replayTime    time.Duration // that candidates for crashes have been played again
+	stopReason    string        // why no more checks are begun
+	stop          context.CancelFunc
+	err           error // an internal error
 }
 
 func newRunState(r *Runner) *runState {
@@ -76,7 +73,7 @@ func newRunState(r *Runner) *runState {
 		playCounts: map[string]int{},
 		runner:     r, start: time.Now(), repeat: max(r.Repeat, 1), meter: new(machine.Meter), ended: make(chan *task),
 		verbs: map[string]*answers{}, shownClauses: map[string]bool{}, unshownLines: map[string][]reports.Line{},
-		law:        lawResults{general: r.Protocol.General, rules: r.Protocol.Law.Rules, findings: map[lawKey]*lawFinding{}},
+		law:        lawResults{general: r.Suite.GeneralClauses, rules: r.Suite.Law.Rules, findings: map[lawKey]*lawFinding{}},
 		maxRunning: math.MaxInt, maxBusy: maxBusyChecks,
 	}
 	if r.Parallel > 0 {
@@ -102,7 +99,7 @@ func (s *runState) runAll(ctx context.Context) {
 		}
 		s.maxBusy = 1 // what is tried again runs undisturbed
 		s.queueWrecks()
-		if s.retries.IsZero() {
+		if s.retryDeadline.IsZero() {
 			s.retryFrom(time.Now())
 		}
 	}
@@ -194,7 +191,7 @@ func (s *runState) isFree(t *task) bool {
 // skip files a check that is not played, or not again, and reports whether it did.
 func (s *runState) skip(ctx context.Context, t *task) bool {
 	words := s.timeReason()
-	if t.lagTries > 0 && t.evidence.Unproven {
+	if t.lagTries > 0 && t.evidence.IsUnproven {
 		words = ""
 	}
 	reason := cause{reason: reports.ReasonTime, words: words}
@@ -233,12 +230,12 @@ func (s *runState) enter(t *task) {
 	t.began = time.Now()
 	t.tries++
 	s.plays++
-	t.names = s.namesOf(t)
+	t.namePrefix = s.newNamePrefix(t)
 }
 
-// namesOf returns what the names of a play begin with, which no other play on the server has. With SeedNames they
+// newNamePrefix returns what the names of a play begin with, which no other play on the server has. With SeedNames they
 // follow from the seed, the check and how often that was played.
-func (s *runState) namesOf(t *task) string {
+func (s *runState) newNamePrefix(t *task) string {
 	if !s.runner.SeedNames {
 		salt := (s.runner.Seed ^ uint64(s.start.Nanosecond())) & 0xffff
 		return fmt.Sprintf("fwp%s%04x-%d", s.start.UTC().Format("0102150405"), salt, s.plays)
@@ -266,11 +263,11 @@ func (s *runState) end(ctx context.Context, t *task) {
 	case t.host == nil && s.searchWreck(t):
 	case t.host == nil:
 		t.isFatal = t.evidence.DeadReason != ""
-		s.record(t)
+		s.evaluate(t)
 	default:
 		s.endShared(ctx, t)
 	}
-	if h := t.host; h != nil && len(h.dying) > 0 && len(h.running) == 0 {
+	if h := t.host; h != nil && len(h.endedSinceDeath) > 0 && len(h.running) == 0 {
 		s.handleDeath(ctx, h)
 	}
 }
@@ -284,10 +281,10 @@ func (s *runState) endShared(ctx context.Context, t *task) {
 		s.lookAtDead(ctx, h, t)
 		s.endAlone(t)
 	case ctx.Err() == nil && s.postpone(t):
-	case t.evidence.DeadReason != "" || len(h.dying) > 0 && !t.evidence.Passed():
-		h.dying = append(h.dying, t)
+	case t.evidence.DeadReason != "" || len(h.endedSinceDeath) > 0 && !t.evidence.Passed():
+		h.endedSinceDeath = append(h.endedSinceDeath, t)
 	default:
-		s.record(t)
+		s.evaluate(t)
 	}
 }
 
@@ -303,7 +300,7 @@ func (s *runState) postpone(t *task) bool {
 		h.refusesAlways = false
 		return false
 	case !t.isShared && t.refusedTries == aloneTries && refusal.OwnConns == 0:
-		h.refusesAlways, h.room = true, maxConns
+		h.refusesAlways, h.connLimit = true, maxConns
 		return false
 	case h.refusesAlways || !t.isShared && t.refusedTries == aloneTries:
 		return false
@@ -317,9 +314,9 @@ func (s *runState) postpone(t *task) bool {
 	return true
 }
 
-// record files the verdicts of a play, and queues the check again if lag made it
+// evaluate files the verdicts of a play, and queues the check again if lag made it
 // inconclusive.
-func (s *runState) record(t *task) {
+func (s *runState) evaluate(t *task) {
 	s.countAnswers(t.description.ID, t.evidence.Tally.Verbs)
 	s.keepRemainder(t)
 	t.doubtMoments()
@@ -335,15 +332,15 @@ func (s *runState) record(t *task) {
 		check.LeftoverJobs = leftover
 	}
 	retry = max(retry, purposeOf(countReplay, t.mergeReplay(&check)))
-	done := s.retryClosed(t, &check) || s.retryLimited(t, &check) || s.retryPassing(t, &check)
+	done := s.retryClosed(t, &check) || s.retryLimited(t, &check) || s.retryOccasional(t, &check)
 	if s.file(t, check); done {
 		return
 	}
-	if retry != noReplay && t.lagTries < furtherTries(retry, check.Took, t.evidence.Unproven, s.runner.Quick) {
+	if retry != noReplay && t.lagTries < furtherTries(retry, check.Took, t.evidence.IsUnproven, s.runner.Quick) {
 		t.lagTries++
 		t.purpose = retry
 		if check.Verdict.IsDecided() {
-			t.found = &check
+			t.earlierResult = &check
 		}
 		s.retryQueue = append(s.retryQueue, t)
 	}
@@ -372,7 +369,9 @@ func furtherTries(p purpose, took time.Duration, unproven, quick bool) int {
 }
 
 // isRetryTimeOver reports whether no more checks are tried again because of lag.
-func (s *runState) isRetryTimeOver() bool { return !s.retries.IsZero() && time.Now().After(s.retries) }
+func (s *runState) isRetryTimeOver() bool {
+	return !s.retryDeadline.IsZero() && time.Now().After(s.retryDeadline)
+}
 
 // stopCause returns why the run begins no more checks.
 func (s *runState) stopCause() cause { return cause{words: s.stopReason} }

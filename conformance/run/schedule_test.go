@@ -115,7 +115,7 @@ func TestSharingOfServers(t *testing.T) {
 			t.Parallel()
 			w := &watching{running: map[string]int{}, pairs: map[string]bool{}}
 			runOnPool(t, fakes.Config{}, all, func(r *run.Runner) {
-				r.Watch = w.watch
+				r.WatchLine = w.watch
 				for i := range r.Servers {
 					if !startsServers {
 						r.Servers[i].StartServer = nil
@@ -339,7 +339,7 @@ func (u *unproven) Play(context.Context, conformance.Setup) conformance.Evidence
 	time.Sleep(time.Minute)
 	e := conformance.Evidence{Began: began, Took: time.Since(began), HasServed: true}
 	if u.plays < 3 {
-		e.OpenCause, e.Transient, e.Unproven = "one play found it broken", true, true
+		e.OpenCause, e.IsTransient, e.IsUnproven = "one play found it broken", true, true
 	} else {
 		e.Decisions = []conformance.Decision{{Clause: "FWP-BEAT-01", Outcome: play.Mismatched, Cause: "again"}}
 	}

@@ -125,8 +125,8 @@ func TestQueuesAreAskedOnceMore(t *testing.T) {
 						assert.True(t, slices.ContainsFunc(f.Conversation, func(l reports.Line) bool {
 							return l.From == reports.FromClient && l.Text[:4] == "PUSH"
 						}), f.Conversation)
-						require.Positive(t, f.Marked)
-						assert.Equal(t, "sweep", f.Conversation[f.Marked-1].Conn)
+						require.Positive(t, f.MarkedLine)
+						assert.Equal(t, "sweep", f.Conversation[f.MarkedLine-1].Conn)
 					}
 					assert.Empty(t, c.LeftoverJobs)
 				}

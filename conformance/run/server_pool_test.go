@@ -67,9 +67,9 @@ func (p *serverPool) newServer(config fakes.Config) run.Server {
 // without a target.
 func (p *serverPool) runner(all []conformance.Check) *run.Runner {
 	return &run.Runner{
-		Protocol: fwpsuite.Protocol(),
-		Servers:  []run.Server{p.newServer(fakes.Config{}), p.newServer(fakes.Config{Password: "correct horse"})},
-		Checks:   all, Virtual: true,
+		Suite:   fwpsuite.Protocol(),
+		Servers: []run.Server{p.newServer(fakes.Config{}), p.newServer(fakes.Config{Password: "correct horse"})},
+		Checks:  all, Virtual: true,
 	}
 }
 
@@ -91,7 +91,7 @@ func suite(tb testing.TB, quick bool) []conformance.Check {
 	tb.Helper()
 	all, err := parsed()
 	require.NoError(tb, err)
-	in, _, err := conformance.Selection{Protocol: fwpsuite.Protocol(), Quick: quick}.Apply(conformance.Scripts(all...))
+	in, _, err := conformance.Selection{Suite: fwpsuite.Protocol(), Quick: quick}.Apply(conformance.Scripts(all...))
 	require.NoError(tb, err)
 	return slices.DeleteFunc(in, func(c conformance.Check) bool {
 		return !golden.IsSlow() && slices.Contains(heaviest, c.Describe().ID)

@@ -18,27 +18,27 @@ type task struct {
 	place       int   // of the check in Checks
 	round       int   // which of the repetitions
 	host        *host // the server that it shares; nil: it gets one of its own
-	like        *host // which that is like
+	hostModel   *host // which that is like
 	isExclusive bool  // no other check may use the server meanwhile
 
 	// Of the latest try.
-	began    time.Time
-	names    string
-	server   *host // where it was played
-	evidence *conformance.Evidence
-	err      error // an internal error
-	isShared bool  // others used the server meanwhile
-	conns    int   // how many connections the checks there had, with this one, when they were most
+	began      time.Time
+	namePrefix string
+	server     *host // where it was played
+	evidence   *conformance.Evidence
+	err        error // an internal error
+	isShared   bool  // others used the server meanwhile
+	conns      int   // how many connections the checks there had, with this one, when they were most
 
 	tries         int
 	lagTries      int               // tries that lag made inconclusive
 	purpose       purpose           // of the present try
-	closure       *closure          // of an earlier try, beside others
-	overLimit     []string          // clauses that errors have broken in an earlier try, beside others
+	closedTry     *closedTry        // of an earlier try, beside others
+	errorClauses  []string          // clauses that errors have broken in an earlier try, beside others
 	momentClauses []string          // clauses that earlier tries found broken at one moment
-	found         *reports.Check    // what an earlier try has decided, where a further try is to confirm a finding
+	earlierResult *reports.Check    // what an earlier try has decided, where a further try is to confirm a finding
 	replays       []reports.Verdict // of the further tries, where that is a finding
-	passing       *reports.Check    // an earlier try in which the server did what it may do now and then
+	occasional    *reports.Check    // an earlier try in which the server did what it may do now and then
 	refusedTries  int               // tries alone that were refused a connection
 	isFiled       bool              // it has a result
 
@@ -90,7 +90,7 @@ func (t *task) phase() int {
 		return 2
 	case t.spares(): // a server that is started for this run does not matter
 		return 0
-	case t.description.Counts:
+	case t.description.SendsCount:
 		return 1
 	}
 	return 0
@@ -115,7 +115,7 @@ func (s *runState) assign(t *task) (missing scenarios.Need) {
 		isExclusive := t.description.Sharing == conformance.SharesNothing
 		if h.StartServer != nil && (isExclusive || !h.IsSlow &&
 			(t.description.Hostile || t.description.Sharing != conformance.SharesAll)) {
-			t.like = h
+			t.hostModel = h
 			return ""
 		}
 		t.host, t.isExclusive = h, isExclusive

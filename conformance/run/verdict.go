@@ -22,7 +22,7 @@ func (s *runState) withoutResult(d conformance.Description, v reports.Verdict, r
 	}
 	for _, m := range d.Clauses() {
 		c.Clauses = append(c.Clauses, reports.ClauseVerdict{
-			ID: m.Clause, Level: s.runner.Protocol.LevelOf(m), Verdict: v, Cause: c.Cause, Reason: c.Reason, Provide: provide,
+			ID: m.Clause, Level: s.runner.Suite.LevelOf(m), Verdict: v, Cause: c.Cause, Reason: c.Reason, Provide: provide,
 		})
 	}
 	return c
@@ -47,7 +47,7 @@ var needWords = map[scenarios.Need]string{
 // lag made it inconclusive and another try, alone, may decide it. What waits for a second play gets it whatever else
 // was found.
 func (s *runState) verdicts(t *task) (check reports.Check, needsReplay bool) {
-	v := &verdicts{state: s, description: t.description, evidence: t.evidence, fatal: t.isFatal, check: reports.Check{
+	v := &resultBuilder{state: s, description: t.description, evidence: t.evidence, fatal: t.isFatal, check: reports.Check{
 		ID: t.description.ID, Title: t.description.Title, File: t.description.File, Took: t.evidence.Took,
 		LeftoverJobs: t.evidence.LeftoverJobs}}
 	if words := v.evidence.Lack; words != "" {
@@ -62,7 +62,7 @@ func (s *runState) verdicts(t *task) (check reports.Check, needsReplay bool) {
 	}
 	v.decisions()
 	for _, r := range v.unrefused {
-		v.addBroken(v.protocol().Unrefused(r.Unrefused), r)
+		v.addBroken(v.suite().UnrefusedClause(r.UnrefusedVerb), r)
 	}
 	for _, f := range v.evidence.Findings {
 		v.property(f)
@@ -73,12 +73,12 @@ func (s *runState) verdicts(t *task) (check reports.Check, needsReplay bool) {
 		return v.check, false
 	}
 	isOpen := v.check.Verdict == reports.Inconclusive && v.stop.isTransient
-	return v.check, v.evidence.Refusal == nil && (isOpen || v.evidence.Unproven)
+	return v.check, v.evidence.Refusal == nil && (isOpen || v.evidence.IsUnproven)
 }
 
 // tooMany makes the check inconclusive if the target refused some of its connections: no
 // clause requires a number of connections.
-func (v *verdicts) tooMany() bool {
+func (v *resultBuilder) tooMany() bool {
 	r := v.evidence.Refusal
 	if r == nil || r.OwnConns == 0 || v.evidence.DeadReason != "" || v.evidence.Passed() {
 		return false
@@ -96,15 +96,15 @@ func (v *verdicts) tooMany() bool {
 	}, advice)
 	c.Took, c.LeftoverJobs, c.Conversation = v.check.Took, v.check.LeftoverJobs, v.evidence.Conversation
 	if v.check = c; looks.Way() == standstill.OneByOne {
-		id := v.protocol().ClauseOf("no-greeting")
+		id := v.suite().ClauseOf("no-greeting")
 		v.addBroken(id, play.Result{Expected: looks.Greeting + " on each new connection", Got: looks.String()})
-		v.check.Verdict = reports.Worst(v.check.Verdict, v.protocol().MismatchVerdict(scenarios.ClauseMark{Clause: id}))
+		v.check.Verdict = reports.Worst(v.check.Verdict, v.suite().MismatchVerdict(scenarios.ClauseMark{Clause: id}))
 	}
 	return true
 }
 
-// verdicts makes the result of one check.
-type verdicts struct {
+// resultBuilder makes the result of one check.
+type resultBuilder struct {
 	state       *runState
 	description conformance.Description
 	evidence    *conformance.Evidence
@@ -115,8 +115,8 @@ type verdicts struct {
 	unrefused []play.Result // where the server ended a connection instead of refusing
 }
 
-// protocol returns the protocol of the run.
-func (v *verdicts) protocol() *conformance.Suite { return v.state.runner.Protocol }
+// suite returns the protocol of the run.
+func (v *resultBuilder) suite() *conformance.Suite { return v.state.runner.Suite }
 
 // gotText describes the reply, and its time if that is wrong.
 func gotText(r play.Result) string {
@@ -127,8 +127,8 @@ func gotText(r play.Result) string {
 }
 
 // clause decides one clause from the lines that are tied to it.
-func (v *verdicts) clause(m scenarios.ClauseMark) {
-	cv := reports.ClauseVerdict{ID: m.Clause, Level: v.protocol().LevelOf(m), Verdict: reports.NotRun}
+func (v *resultBuilder) clause(m scenarios.ClauseMark) {
+	cv := reports.ClauseVerdict{ID: m.Clause, Level: v.suite().LevelOf(m), Verdict: reports.NotRun}
 	all, breaches, openResults := []reports.Verdict{}, []reports.Verdict{}, []play.Result{}
 	for _, r := range v.evidence.Results {
 		for _, mark := range r.Marks {
@@ -136,7 +136,7 @@ func (v *verdicts) clause(m scenarios.ClauseMark) {
 				continue
 			}
 			verdict := v.line(mark, r, &cv)
-			if all = append(all, verdict); verdict.Breach() {
+			if all = append(all, verdict); verdict.IsBreach() {
 				breaches = append(breaches, verdict)
 			} else if verdict == reports.Observed {
 				openResults = append(openResults, r)
@@ -156,7 +156,7 @@ func (v *verdicts) clause(m scenarios.ClauseMark) {
 	switch cv.Verdict {
 	case reports.Inconclusive:
 		if v.stop.words != "" {
-			v.stop.leave(&cv)
+			v.stop.applyTo(&cv)
 		}
 	case reports.Observed:
 		cv.Cause = openReplies(openResults)
@@ -166,21 +166,21 @@ func (v *verdicts) clause(m scenarios.ClauseMark) {
 
 // line returns the verdict of one line about one clause. A line that matched does not pass
 // in a script that was not played to its end: the rest may show that the server is wrong.
-func (v *verdicts) line(m scenarios.ClauseMark, r play.Result, cv *reports.ClauseVerdict) reports.Verdict {
+func (v *resultBuilder) line(m scenarios.ClauseMark, r play.Result, cv *reports.ClauseVerdict) reports.Verdict {
 	switch {
 	case r.Outcome == play.Mismatched:
 		return v.mismatch(m, r, cv)
 	case r.IsAssumed:
 		cause{reason: reports.ReasonCode(r.Reason), words: r.Cause, isHalted: r.BreaksProtocol,
-			hasOtherBreach: r.BreaksProtocol}.leave(cv)
+			hasOtherBreach: r.BreaksProtocol}.applyTo(cv)
 		return reports.Inconclusive
 	case r.Outcome != play.Matched || v.stop.words != "":
 		return reports.Inconclusive
-	case r.IsLapse && slices.Contains(v.protocol().GrammarClauses, m.Clause):
+	case r.IsLapse && slices.Contains(v.suite().GrammarClauses, m.Clause):
 		cause{reason: reports.ReasonSetUp, words: "the line matched, but the reply is malformed",
-			hasOtherBreach: true}.leave(cv)
+			hasOtherBreach: true}.applyTo(cv)
 		return reports.Inconclusive
-	case m.Record || v.protocol().MismatchVerdict(m) == reports.Observed:
+	case m.Record || v.suite().MismatchVerdict(m) == reports.Observed:
 		return reports.Observed
 	}
 	return reports.Pass
@@ -207,8 +207,8 @@ func openReplies(lines []play.Result) string {
 }
 
 // mismatch returns the verdict of a line that did not match.
-func (v *verdicts) mismatch(m scenarios.ClauseMark, r play.Result, cv *reports.ClauseVerdict) reports.Verdict {
-	verdict := v.protocol().MismatchVerdict(m)
+func (v *resultBuilder) mismatch(m scenarios.ClauseMark, r play.Result, cv *reports.ClauseVerdict) reports.Verdict {
+	verdict := v.suite().MismatchVerdict(m)
 	switch {
 	case v.evidence.DeadReason != "" && (!v.fatal || v.lives()):
 		return reports.Inconclusive
@@ -217,54 +217,54 @@ func (v *verdicts) mismatch(m scenarios.ClauseMark, r play.Result, cv *reports.C
 	case verdict == reports.Observed:
 		return verdict
 	case v.leavesToLaw(m, r):
-		otherClauseCause(0, "the reply breaks another clause").leave(cv)
+		otherClauseCause(0, "the reply breaks another clause").applyTo(cv)
 		return reports.Inconclusive
-	case r.Unrefused != "" && v.isAuth([]scenarios.ClauseMark{m}):
+	case r.UnrefusedVerb != "" && v.isAuth([]scenarios.ClauseMark{m}):
 		v.unrefused = append(v.unrefused, r)
-		otherClauseCause(0, v.unrefusedWords(r)).leave(cv)
+		otherClauseCause(0, v.unrefusedWords(r)).applyTo(cv)
 		return reports.Inconclusive
 	}
-	cv.Level, cv.Cause = v.protocol().LevelOf(m), gotText(r)
-	v.finding(verdict, m, r)
+	cv.Level, cv.Cause = v.suite().LevelOf(m), gotText(r)
+	v.addFinding(verdict, m, r)
 	return verdict
 }
 
 // addBreach adds a breach that no line tests.
-func (v *verdicts) addBreach(b scenarios.Breach) {
+func (v *resultBuilder) addBreach(b scenarios.Breach) {
 	ended := b.Kind == scenarios.ConsumerClosed || !v.fatal && b.Kind != scenarios.ImpossibleReply
 	if v.evidence.DeadReason != "" && ended || v.isExplained(b) { // the end of the server is the reason, or a wrong reply
 		return
 	}
 	r := play.Result{Pos: b.Pos, Expected: b.Expected, Got: b.Got, Conn: b.Conn, At: b.At}
-	v.addBroken(v.protocol().ClauseOf(b.Name()), r)
+	v.addBroken(v.suite().ClauseOf(b.Name()), r)
 }
 
 // addBroken adds a clause that is broken at a line that is not about it.
-func (v *verdicts) addBroken(id string, r play.Result) {
+func (v *resultBuilder) addBroken(id string, r play.Result) {
 	m := scenarios.ClauseMark{Clause: id}
-	verdict := v.protocol().MismatchVerdict(m)
-	cv := reports.ClauseVerdict{ID: id, Level: v.protocol().LevelOf(m), Verdict: verdict, Cause: r.Got}
+	verdict := v.suite().MismatchVerdict(m)
+	cv := reports.ClauseVerdict{ID: id, Level: v.suite().LevelOf(m), Verdict: verdict, Cause: r.Got}
 	i := slices.IndexFunc(v.check.Clauses, func(c reports.ClauseVerdict) bool { return c.ID == id })
 	switch {
 	case i < 0:
 		v.check.Clauses = append(v.check.Clauses, cv)
-	case v.check.Clauses[i].Verdict.Breach():
+	case v.check.Clauses[i].Verdict.IsBreach():
 		return // the line has reported it
 	default:
 		v.check.Clauses[i] = cv
 	}
-	v.finding(verdict, m, r)
+	v.addFinding(verdict, m, r)
 }
 
 // decideCheck decides the check as a whole, in addition to its clauses. If it names none, its
 // lines have to match.
-func (v *verdicts) decideCheck() {
+func (v *resultBuilder) decideCheck() {
 	if len(v.check.Clauses) == 0 {
 		v.decideUnmarked()
 	}
 	switch {
 	case v.evidence.OpenCause != "":
-		v.inconclusive(cause{reason: v.evidence.OpenReason(), words: v.evidence.OpenCause})
+		v.inconclusive(cause{reason: v.evidence.ReasonOrDefault(), words: v.evidence.OpenCause})
 	case v.setUpCause().words != "":
 		v.inconclusive(v.setUpCause())
 	case len(v.check.Clauses) > 0 || len(v.check.Findings) > 0:
@@ -276,7 +276,7 @@ func (v *verdicts) decideCheck() {
 }
 
 // setUpCause returns what a set-up line has shown, if the play went on and nothing else tells it.
-func (v *verdicts) setUpCause() cause {
+func (v *resultBuilder) setUpCause() cause {
 	for _, r := range v.evidence.Results {
 		isReported := func(s law.Occurrence) bool { return s.Conn == r.Conn && s.At.Sub(v.evidence.Began) == r.At }
 		if r.IsAssumed && r.Outcome == play.Mismatched && len(r.Marks) == 0 && len(v.check.Clauses) > 0 &&
@@ -288,15 +288,15 @@ func (v *verdicts) setUpCause() cause {
 }
 
 // inconclusive makes the check inconclusive, unless it has a finding.
-func (v *verdicts) inconclusive(reason cause) {
+func (v *resultBuilder) inconclusive(reason cause) {
 	v.check.Cause, v.check.Reason = reason.String(), reason.reason
-	if !v.check.Verdict.Breach() {
+	if !v.check.Verdict.IsBreach() {
 		v.check.Verdict = reports.Inconclusive
 	}
 }
 
 // decideUnmarked evaluates the lines of a script that names no clause.
-func (v *verdicts) decideUnmarked() {
+func (v *resultBuilder) decideUnmarked() {
 	for _, r := range v.evidence.Results {
 		if r.Outcome != play.Mismatched || r.Setup {
 			continue
@@ -309,20 +309,20 @@ func (v *verdicts) decideUnmarked() {
 			verdict = reports.Crash
 		}
 		v.check.Verdict = verdict
-		v.finding(verdict, scenarios.ClauseMark{}, r)
+		v.addFinding(verdict, scenarios.ClauseMark{}, r)
 	}
 }
 
 // conclude sets the verdict of the check to the worst of its clauses, and keeps the
 // conversation if there are findings or it is inconclusive.
-func (v *verdicts) conclude() {
+func (v *resultBuilder) conclude() {
 	if v.evidence.DeadReason != "" && v.fatal && (len(v.check.Findings) == 0 || v.lives()) {
 		v.check.Verdict = reports.Crash
 		last := v.lastResult()
 		if v.lives() {
 			last.Marks, last.Got = nil, v.evidence.Looks.String()+"\n"+last.Got
 		}
-		v.finding(reports.Crash, singleMark(last), last)
+		v.addFinding(reports.Crash, singleMark(last), last)
 	}
 	all := []reports.Verdict{v.check.Verdict}
 	if len(v.check.Clauses) > 0 && v.check.Verdict == reports.NotRun {
@@ -332,17 +332,17 @@ func (v *verdicts) conclude() {
 		all = append(all, c.Verdict)
 	}
 	v.check.Verdict = reports.Worst(all...)
-	if v.check.Verdict.Breach() || v.check.Verdict == reports.Inconclusive {
+	if v.check.Verdict.IsBreach() || v.check.Verdict == reports.Inconclusive {
 		v.check.Conversation = v.evidence.Conversation
 	}
 }
 
 // lives reports whether the server does not serve, and no command has ended it as far as was seen: no clause is blamed
 // for the line that was played then.
-func (v *verdicts) lives() bool { return v.evidence.Looks.Way().Lives() }
+func (v *resultBuilder) lives() bool { return v.evidence.Looks.Way().Lives() }
 
 // lastResult returns the last result before the server stopped serving.
-func (v *verdicts) lastResult() play.Result {
+func (v *resultBuilder) lastResult() play.Result {
 	last := play.Result{Pos: scenarios.Pos{Line: 1, Col: 1}}
 	for _, r := range v.evidence.Results {
 		if r.Outcome != play.NotReached {

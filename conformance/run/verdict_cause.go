@@ -33,20 +33,20 @@ func otherClauseCause(line int, words string) cause {
 	return cause{reason: reports.ReasonSetUp, line: line, words: words, isHalted: true, hasOtherBreach: true}
 }
 
-// leave says in the verdict of a clause why it is open.
-func (c cause) leave(cv *reports.ClauseVerdict) {
+// applyTo says in the verdict of a clause why it is open.
+func (c cause) applyTo(cv *reports.ClauseVerdict) {
 	cv.Cause, cv.Reason, cv.IsHalted, cv.HasOtherBreach = c.String(), c.reason, c.isHalted, c.hasOtherBreach
 }
 
 // stopCause returns what kept the play from its end.
-func (v *verdicts) stopCause() cause {
+func (v *resultBuilder) stopCause() cause {
 	run := v.evidence
 	breach := slices.IndexFunc(run.Breaches, stopsPlay)
 	switch {
 	case run.Complete():
 		return cause{}
 	case run.OpenCause != "":
-		return cause{reason: run.OpenReason(), words: run.OpenCause, isTransient: run.Transient}
+		return cause{reason: run.ReasonOrDefault(), words: run.OpenCause, isTransient: run.IsTransient}
 	case breach >= 0:
 		b := run.Breaches[breach]
 		return otherClauseCause(b.Line, fmt.Sprintf("the suite got %s, but expected %s", b.Got, b.Expected))
@@ -75,21 +75,24 @@ func stopsPlay(b scenarios.Breach) bool { return !b.Assumed }
 
 // mismatchCause returns the cause if a line did not match. A refused connection is one
 // cause for all checks.
-func (v *verdicts) mismatchCause(r play.Result) cause {
-	if r.Unrefused != "" && v.isAuth(r.Marks) {
+func (v *resultBuilder) mismatchCause(r play.Result) cause {
+	if r.UnrefusedVerb != "" && v.isAuth(r.Marks) {
 		return otherClauseCause(r.Line, v.unrefusedWords(r))
 	}
-	if len(r.Marks) > 0 && !r.IsRefused {
+	if len(r.Marks) > 0 && !r.LacksConn {
 		words := "the line did not match, but it tests another clause"
 		return cause{reason: reports.ReasonSetUp, line: r.Line, words: words, isHalted: true}
 	}
 	c := cause{
 		reason: reports.ReasonSetUp, line: r.Line,
 		words:       fmt.Sprintf("the set-up did not work: expected %s, got %s", r.Expected, gotText(r)),
-		isTransient: r.IsTransient, isHalted: !r.IsTransient && !r.IsRefused,
+		isTransient: r.IsTransient, isHalted: !r.IsTransient && !r.LacksConn,
 	}
-	if r.IsRefused {
+	if r.LacksConn {
 		c.reason, c.line = reports.ReasonConnections, 0
 	}
 	return c
 }
+
+// internalError returns the cause of a check that could not be played or evaluated.
+func internalError() cause { return cause{words: "internal error"} }

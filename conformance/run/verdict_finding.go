@@ -19,14 +19,14 @@ func singleMark(r play.Result) scenarios.ClauseMark {
 	return scenarios.ClauseMark{}
 }
 
-// finding adds a finding with its evidence.
-func (v *verdicts) finding(verdict reports.Verdict, m scenarios.ClauseMark, r play.Result) {
-	c, _ := v.protocol().ClauseByID(m.Clause) // empty for a script without clauses
+// addFinding adds a finding with its evidence.
+func (v *resultBuilder) addFinding(verdict reports.Verdict, m scenarios.ClauseMark, r play.Result) {
+	c, _ := v.suite().ClauseByID(m.Clause) // empty for a script without clauses
 	f := reports.Finding{
-		Clause: m.Clause, Level: v.protocol().LevelOf(m), Statement: c.Statement, Verdict: verdict,
+		Clause: m.Clause, Level: v.suite().LevelOf(m), Statement: c.Statement, Verdict: verdict,
 		Evidence: reports.Evidence{
 			Check: v.check.ID, File: v.check.File, Line: r.Line, Col: r.Col, Width: r.Width,
-			Expected: r.Expected, Actual: gotText(r), Marked: markedLine(v.evidence, r),
+			Expected: r.Expected, Actual: gotText(r), MarkedLine: markedLine(v.evidence, r),
 		},
 	}
 	if r.Line > 0 && r.Line <= len(v.description.Source) {
@@ -39,7 +39,7 @@ func (v *verdicts) finding(verdict reports.Verdict, m scenarios.ClauseMark, r pl
 		}
 	}
 	if r.Ending != scenarios.Open && !strings.HasPrefix(r.Got, "the connection was") {
-		f.Close = closeWords[r.Ending]
+		f.ConnectionEnd = closeWords[r.Ending]
 	}
 	f.RefusedVerb, f.Premises = v.refusedVerb(r), v.premises(r)
 	if v.state.runner.Reproduce != nil {
@@ -50,21 +50,21 @@ func (v *verdicts) finding(verdict reports.Verdict, m scenarios.ClauseMark, r pl
 
 // ended adds to a finding how the server's process has ended, or what it printed where it was silent or closed a
 // connection.
-func (v *verdicts) ended(f *reports.Finding, got string) {
+func (v *resultBuilder) ended(f *reports.Finding, got string) {
 	crash := f.Verdict == reports.Crash
 	switch {
 	case crash && v.evidence.Ending != "":
 		f.Actual += "\n" + v.evidence.Ending
-		f.Death = endOf(v.evidence.Ending)
+		f.Death = deathReason(v.evidence.Ending)
 	case crash || isSilence(got) || len(v.evidence.Decisions) > 0:
 		f.Printed = v.evidence.Printed
 	}
 	if crash && f.Clause == "" {
-		f.Statement = Loss(v.evidence.Looks, v.evidence.Died, "", v.check.ID)
+		f.Statement = Loss(v.evidence.Looks, v.evidence.ShortEnding, "", v.check.ID)
 	}
 }
 
-// The lines of which [endOf] is made: the reasons that programs give, and the places of their code.
+// The lines of which [deathReason] is made: the reasons that programs give, and the places of their code.
 var (
 	goReason    = regexp.MustCompile(`^((?:panic|fatal error): .*)`)
 	goPlace     = regexp.MustCompile(`^([\w./*()\[\]{}-]+)\([^()]*\)$`)
@@ -77,9 +77,9 @@ var (
 	number      = regexp.MustCompile(`\b(0x[0-9a-f]+|\d+)\b`)
 )
 
-// endOf returns the reason that a process gave for its end, without what varies in it, and the place in its code where
-// that was; empty if it gave none. Of an exception that is its name, and the place that threw it.
-func endOf(ending string) string {
+// deathReason returns the reason that a process gave for its end, without what varies in it, and the place in its code
+// where that was; empty if it gave none. Of an exception that is its name, and the place that threw it.
+func deathReason(ending string) string {
 	reason, place, file := "", "", "" // file: the place of an exception of Python, which stands above its name
 	for line := range strings.Lines(ending) {
 		line = strings.TrimSpace(line)
@@ -134,7 +134,7 @@ func markedLine(e *conformance.Evidence, r play.Result) int {
 
 // refusedVerb returns the verb of the command that a line is about where that was refused: with this message, or with
 // the one before, if none came. It is empty where another message came.
-func (v *verdicts) refusedVerb(r play.Result) string {
+func (v *resultBuilder) refusedVerb(r play.Result) string {
 	if r.Outcome != play.Mismatched || r.IsLapse || !strings.HasPrefix(r.Got, "-") &&
 		!strings.HasPrefix(r.Got, "no reply") {
 		return ""
@@ -157,12 +157,12 @@ func (v *verdicts) refusedVerb(r play.Result) string {
 // the clauses about who is let in are not broken, but that of the answer is.
 
 // isAuth reports whether all marks are those of clauses about who is let in.
-func (v *verdicts) isAuth(marks []scenarios.ClauseMark) bool {
-	prefix := v.protocol().Admission
+func (v *resultBuilder) isAuth(marks []scenarios.ClauseMark) bool {
+	prefix := v.suite().AdmissionPrefix
 	return prefix != "" &&
 		!slices.ContainsFunc(marks, func(m scenarios.ClauseMark) bool { return !strings.HasPrefix(m.Clause, prefix) })
 }
 
-func (v *verdicts) unrefusedWords(r play.Result) string {
-	return "the connection was closed without the error that " + v.protocol().Unrefused(r.Unrefused) + " asks for"
+func (v *resultBuilder) unrefusedWords(r play.Result) string {
+	return "the connection was closed without the error that " + v.suite().UnrefusedClause(r.UnrefusedVerb) + " asks for"
 }

@@ -78,7 +78,7 @@ func TestEndOf(t *testing.T) {
 		},
 		"words alone": {went + "  listening\n  an Error: of nothing", ""},
 	} {
-		assert.Equal(t, test.want, endOf(test.ending), name)
+		assert.Equal(t, test.want, deathReason(test.ending), name)
 	}
 }
 
@@ -90,17 +90,17 @@ func TestTheLawBesideAMessage(t *testing.T) {
 	for conn, isSame := range map[string]bool{"a": true, "b": false} {
 		occurrence := law.Occurrence{Conn: "a", At: began.Add(time.Second)}
 		occurrence.Clause, occurrence.Premises = "FWP-ACK-01", []string{"FWP-ACK-02"}
-		v := &verdicts{
-			state:    newRunState(&Runner{Protocol: fwpsuite.Protocol()}),
+		v := &resultBuilder{
+			state:    newRunState(&Runner{Suite: fwpsuite.Protocol()}),
 			evidence: &conformance.Evidence{Began: began, Law: []law.Occurrence{occurrence}},
 		}
 		v.addBreach(scenarios.Breach{Kind: scenarios.ExtraReply, Conn: conn, At: time.Second})
 		assert.Equal(t, isSame, len(v.check.Findings) == 0, "bytes on %s", conn)
 		v.check.Findings = nil
-		v.finding(reports.Fail, scenarios.ClauseMark{Clause: "FWP-WU-03"}, play.Result{Conn: conn, At: time.Second})
+		v.addFinding(reports.Fail, scenarios.ClauseMark{Clause: "FWP-WU-03"}, play.Result{Conn: conn, At: time.Second})
 		assert.Equal(t, isSame, len(v.check.Findings[0].Premises) > 0, "a line on %s", conn)
 	}
-	s := newRunState(&Runner{Protocol: fwpsuite.Protocol()})
+	s := newRunState(&Runner{Suite: fwpsuite.Protocol()})
 	occurrence := law.Occurrence{
 		Violation: law.Violation{Rule: "reply", Clause: "FWP-ACK-01", Premises: []string{"FWP-ACK-02"}}, At: began,
 	}

@@ -57,7 +57,7 @@ func TestFound(t *testing.T) {
 				})
 				return report
 			}
-			isBroken := func(c reports.ClauseVerdict) bool { return c.ID == r.clause && c.Verdict.Breach() }
+			isBroken := func(c reports.ClauseVerdict) bool { return c.ID == r.clause && c.Verdict.IsBreach() }
 			report := play(t, r.imitation(t, fixture))
 			assert.True(t, slices.ContainsFunc(report.Clauses, isBroken), "with the planted bug %s: %v", r.bug, report.Clauses)
 			report = play(t)

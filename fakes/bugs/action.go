@@ -36,8 +36,8 @@ func delayBy(d time.Duration) func(*event) {
 	return func(e *event) { e.Until = e.Until.Add(d) }
 }
 
-// lasts has a reservation last for a time from now on.
-func lasts(d time.Duration) func(*event) {
+// expireIn has a reservation last for a time from now on.
+func expireIn(d time.Duration) func(*event) {
 	return func(e *event) { e.Until = time.Now().Add(d) }
 }
 
@@ -46,13 +46,13 @@ func decline(reason fakes.About, text string) func(*event) {
 	return func(e *event) { e.Decline(reason, text) }
 }
 
-// change changes a field that is a string.
-func change(field string, to func(string) string) func(*event) {
+// changeText changes a field that is a string.
+func changeText(field string, to func(string) string) func(*event) {
 	return func(e *event) { e.Object.SetText(field, to(e.Object.Text(field))) }
 }
 
-// shift changes a field that is a time.
-func shift(field string, to func(time.Time) time.Time) func(*event) {
+// changeTime changes a field that is a time.
+func changeTime(field string, to func(time.Time) time.Time) func(*event) {
 	return func(e *event) {
 		if t, ok := e.Object.Time(field); ok {
 			e.Object.SetText(field, to(t).Format(time.RFC3339Nano))
@@ -68,7 +68,7 @@ func setSalt(e *event, salt string, iterations int) {
 
 // changeDelivered changes a field, a string, of the jobs that consumers get.
 func changeDelivered(field string, to func(string) string) func(*event) {
-	return do(change(field, to), at(fakes.Delivered))
+	return do(changeText(field, to), at(fakes.Delivered))
 }
 
 // loseJob answers a PUSH with OK and loses the job.
@@ -76,8 +76,8 @@ func loseJob(conditions ...condition) func(*event) {
 	return do(skipStep, at(fakes.Defaulted), allOf(conditions...))
 }
 
-// queues changes the names of queues, in a PUSH and in a FETCH.
-func queues(to func(string) string) func(*event) {
+// changeQueues changes the names of queues, in a PUSH and in a FETCH.
+func changeQueues(to func(string) string) func(*event) {
 	return actIf(isValid(fwp.PUSH, fwp.FETCH), func(e *event) {
 		if e.Object.NonNull("queue") != nil {
 			e.Object.SetText("queue", to(e.Object.Text("queue")))
@@ -87,7 +87,7 @@ func queues(to func(string) string) func(*event) {
 			for i := range e.Queues {
 				e.Queues[i] = to(e.Queues[i])
 			}
-			e.Block = e.Queues[:min(1, len(e.Queues))]
+			e.WaitQueues = e.Queues[:min(1, len(e.Queues))]
 		}
 	})
 }
@@ -102,8 +102,8 @@ func queuedJobs(e *event, match func(fakes.StoredJob) bool) (all []fakes.StoredJ
 	return all
 }
 
-// take removes the first job of a queue. It reports whether there was one.
-func take(e *event, queue string) bool {
+// purgeFirst removes the first job of a queue. It reports whether there was one.
+func purgeFirst(e *event, queue string) bool {
 	return slices.ContainsFunc(queuedJobs(e, func(j fakes.StoredJob) bool { return j.Queue == queue }),
 		func(j fakes.StoredJob) bool { return e.Purge(j.JID) })
 }

@@ -34,7 +34,7 @@ var allBugs = sync.OnceValue(func() []fakes.Bug {
 //go:embed bugs.txt
 var bugsText string
 
-var bugsTable = catalogue.Reader("fakes/bugs/bugs.txt", bugsText)
+var bugsTable = catalogue.LazyTable("fakes/bugs/bugs.txt", bugsText)
 
 // bug returns the bug of a row of bugs.txt.
 func bug[H catalogue.Hook[event]](name string, hook H) fakes.Bug {

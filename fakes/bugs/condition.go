@@ -106,21 +106,21 @@ func hasMember(name string) condition {
 	return func(e *event) bool { return e.Object.Get(name) != nil }
 }
 
-// text holds if a member that is a string, or "" if there is none, fits.
-func text(name string, fits func(string) bool) condition {
+// hasText holds if a member that is a string, or "" if there is none, fits.
+func hasText(name string, fits func(string) bool) condition {
 	return func(e *event) bool { return fits(e.Object.Text(name)) }
 }
 
-// number holds if a member is an integer that fits.
-func number(name string, fits func(int64) bool) condition {
+// hasInteger holds if a member is an integer that fits.
+func hasInteger(name string, fits func(int64) bool) condition {
 	return func(e *event) bool {
 		n, ok := e.Object.Int(name)
 		return ok && fits(n)
 	}
 }
 
-// moment holds if a member is a time that fits.
-func moment(name string, fits func(time.Time) bool) condition {
+// hasTime holds if a member is a time that fits.
+func hasTime(name string, fits func(time.Time) bool) condition {
 	return func(e *event) bool {
 		t, ok := e.Object.Time(name)
 		return ok && fits(t)

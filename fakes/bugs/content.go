@@ -72,8 +72,8 @@ func typedChange[T any](change func(T) any) func(any) any {
 	}
 }
 
-// texts changes texts, but not keys.
-func texts(change func(string) string) func(any) any {
+// mapTexts changes texts, but not keys.
+func mapTexts(change func(string) string) func(any) any {
 	return mapLeaves(typedChange(func(s string) any { return change(s) }))
 }
 

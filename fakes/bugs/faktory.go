@@ -22,15 +22,15 @@ var faktoryRows = sync.OnceValue(func() []fakes.Bug {
 //go:embed faktory.txt
 var faktoryText string
 
-var faktoryTable = catalogue.Reader("fakes/bugs/faktory.txt", faktoryText)
+var faktoryTable = catalogue.LazyTable("fakes/bugs/faktory.txt", faktoryText)
 
-// faktory returns the bug of a row of faktory.txt.
-func faktory[H catalogue.Hook[event]](name string, hook H) fakes.Bug {
+// faktoryBug returns the bug of a row of faktory.txt.
+func faktoryBug[H catalogue.Hook[event]](name string, hook H) fakes.Bug {
 	return catalogue.BugOf[event](faktoryTable(), name, hook)
 }
 
 var faktoryBugs = []fakes.Bug{
-	faktory("mutate-anywhere", do(func(e *event) {
+	faktoryBug("mutate-anywhere", do(func(e *event) {
 		filterBy(e, "jids", func(value json.RawMessage) string {
 			var jids []string
 			if json.Unmarshal(value, &jids) != nil || len(jids) != 1 {
@@ -39,23 +39,23 @@ var faktoryBugs = []fakes.Bug{
 			return `*"jid":"` + jids[0] + `"*`
 		})
 	}, isValid("MUTATE"))),
-	faktory("mutate-pattern-all", do(func(e *event) {
+	faktoryBug("mutate-pattern-all", do(func(e *event) {
 		filterBy(e, "regexp", func(json.RawMessage) string { return "*" })
 	}, isValid("MUTATE"))),
-	faktory("mutate-prefix", do(func(e *event) {
+	faktoryBug("mutate-prefix", do(func(e *event) {
 		filterBy(e, "jobtype", func(value json.RawMessage) string {
 			return `*"jobtype":` + strings.TrimSuffix(string(value), `"`) + "*"
 		})
 	}, isValid("MUTATE"))),
-	faktory("pushb-all-or-nothing", do(func(e *event) {
+	faktoryBug("pushb-all-or-nothing", do(func(e *event) {
 		if slices.ContainsFunc(e.Jobs, func(job *object) bool { return job.Get("jobtype") == nil }) {
 			e.Jobs = slices.DeleteFunc(e.Jobs, func(job *object) bool { return job.Get("jobtype") != nil })
 		}
 	}, isValid("PUSHB"))),
-	faktory("pushb-loses-the-last", do(func(e *event) {
+	faktoryBug("pushb-loses-the-last", do(func(e *event) {
 		e.Jobs = e.Jobs[:max(0, len(e.Jobs)-1)]
 	}, isValid("PUSHB"))),
-	faktory("queue-latency-milliseconds", do(func(e *event) {
+	faktoryBug("queue-latency-milliseconds", do(func(e *event) {
 		var seconds map[string]float64
 		if json.Unmarshal(e.Reply.Text, &seconds) == nil {
 			for name := range seconds {
@@ -65,14 +65,14 @@ var faktoryBugs = []fakes.Bug{
 			e.Reply = fakes.Bulk(text)
 		}
 	}, isDone("QUEUE"))),
-	faktory("queue-pause-ends", actNext(server, at(fakes.Restarted), at(fakes.Greeting), func(e *event) {
+	faktoryBug("queue-pause-ends", actNext(server, at(fakes.Restarted), at(fakes.Greeting), func(e *event) {
 		e.AfterHook(func() {
 			for _, j := range e.Conn.Server().Jobs() {
 				e.Resume(j.Queue)
 			}
 		})
 	})),
-	faktory("queue-pause-unknown", do(func(e *event) {
+	faktoryBug("queue-pause-unknown", do(func(e *event) {
 		e.Queues = slices.DeleteFunc(e.Queues, func(name string) bool {
 			return !slices.ContainsFunc(e.Conn.Server().Jobs(), func(j fakes.StoredJob) bool { return j.Queue == name })
 		})

@@ -40,7 +40,7 @@ var fetchBugs = []fakes.Bug{
 	bug("fetch-over-takes", loseLatePush()),
 	bug("fetch-stalls-all", limitCommands(1, atParsed())),
 	bug("fetch-twice-named",
-		do(func(e *event) { take(e, e.Object.Text("queue")) }, at(fakes.Delivered), func(e *event) bool {
+		do(func(e *event) { purgeFirst(e, e.Object.Text("queue")) }, at(fakes.Delivered), func(e *event) bool {
 			queue := e.Object.Text("queue")
 			i := slices.Index(e.Queues, queue)
 			return i >= 0 && slices.Contains(e.Queues[i+1:], queue)
@@ -108,9 +108,9 @@ func waitAtAllQueues() func() func(*event) {
 	return withMemory(events, func(l *fetchState, e *event) {
 		switch queue := e.Object.Text("queue"); e.Point {
 		case fakes.Checked:
-			e.Block = e.Queues
+			e.WaitQueues = e.Queues
 		case fakes.Reserved:
-			l.wokenJobs.Value(jid(e))
+			l.wokenJobs.GetOrAdd(jid(e))
 		case fakes.Enqueued:
 			_, e.Skip = l.staleQueues.Take(queue)
 		case fakes.Delivered:
@@ -119,7 +119,7 @@ func waitAtAllQueues() func() func(*event) {
 			}
 			for _, other := range e.Queues {
 				if other != queue {
-					l.staleQueues.Value(other)
+					l.staleQueues.GetOrAdd(other)
 				}
 			}
 		}
@@ -133,13 +133,14 @@ func loseLatePush() func() func(*event) {
 		pushedJobs memory[string, bool]
 	}
 	isPush := allOf(at(fakes.Defaulted), not(hasMember("at")))
-	events := anyOf(isPush, allOf(atRan(), hasNoJob, func(e *event) bool { return len(e.Block) > 0 }), at(fakes.Enqueued))
+	events := anyOf(isPush, allOf(atRan(), hasNoJob, func(e *event) bool { return len(e.WaitQueues) > 0 }),
+		at(fakes.Enqueued))
 	return withMemory(events, func(t *takes, e *event) {
 		switch e.Point {
 		case fakes.Defaulted:
-			t.pushedJobs.Value(jid(e))
+			t.pushedJobs.GetOrAdd(jid(e))
 		case fakes.Ran:
-			*t.emptyTimes.Value(e.Block[0]) = time.Now()
+			*t.emptyTimes.GetOrAdd(e.WaitQueues[0]) = time.Now()
 		default:
 			if _, direct := t.pushedJobs.Take(jid(e)); direct {
 				at, ok := t.emptyTimes.Take(e.Object.Text("queue"))

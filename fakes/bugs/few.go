@@ -45,7 +45,8 @@ var mixedBugs = []fakes.Bug{
 	bug("report-ack-all", actOnHeldJobs(isDone(fwp.ACK), isOfConn, finish)),
 	bug("report-fail-first", actOnHeldJobs(isValid(fwp.FAIL), isOfConn, setFirstJID)),
 	// About the fields of jobs that come back, and about enqueued_at.
-	bug("enqueued-at-local", do(shift("enqueued_at", func(t time.Time) time.Time { return t.UTC().Add(-2 * time.Hour) }),
+	bug("enqueued-at-local", do(changeTime("enqueued_at",
+		func(t time.Time) time.Time { return t.UTC().Add(-2 * time.Hour) }),
 		at(fakes.Delivered))),
 	bug("expiry-enqueued-at-stale", withMemoryBy(jid, at(fakes.Expired, fakes.Delivered), repeatEnqueuedAt)),
 	// About BEAT.
@@ -55,7 +56,7 @@ var mixedBugs = []fakes.Bug{
 		e.State = *last
 	})),
 	// About FLUSH.
-	bug("flush-keeps-held", withJob(at(fakes.Delivered), isUnheldFail, pushAfterOK(pushIn(20*time.Second)),
+	bug("flush-keeps-held", recallJob(at(fakes.Delivered), isUnheldFail, pushAfterOK(pushIn(20*time.Second)),
 		fakes.Expired, fakes.Failed, fakes.Acked)),
 	bug("flush-breaks-queues", withMemory(at(fakes.Enqueued, fakes.Flushed), breakQueues)),
 	bug("flush-forgets-producers", withMemory(atParsed(), forgetProducers)),
@@ -78,7 +79,7 @@ var mixedBugs = []fakes.Bug{
 	bug("push-with-its-connection", loseWithConn()),
 	bug("push-delivered-late",
 		do(func(e *event) { e.Object.SetTime("at", time.Now().Add(time.Second)) }, at(fakes.Defaulted),
-			text("at", func(at string) bool { return at == "" }))),
+			hasText("at", func(at string) bool { return at == "" }))),
 	// About jobs that are scheduled.
 	bug("schedule-in-turn", withMemory(isScheduled, func(latest *time.Time, e *event) {
 		if e.Until.Before(*latest) {
@@ -90,7 +91,7 @@ var mixedBugs = []fakes.Bug{
 	// About commands before HELLO.
 	bug("state-fetch-before-hello", do(func(e *event) {
 		for _, queue := range queuesOf(e.Command) {
-			if take(e, queue) {
+			if purgeFirst(e, queue) {
 				return
 			}
 		}
@@ -108,7 +109,7 @@ func limitJobs(n *counts, e *event) {
 		n.fetched++
 	default:
 		if min(n.pushed, n.fetched) >= 95 {
-			e.Queues, e.Block = nil, nil
+			e.Queues, e.WaitQueues = nil, nil
 		}
 	}
 }
@@ -158,7 +159,7 @@ func loseNamedJobs(lostQueues *memory[string, bool], e *event) {
 		return
 	}
 	for name := range strings.SplitSeq(string(e.Line), `"`) {
-		*lostQueues.Value(name) = true
+		*lostQueues.GetOrAdd(name) = true
 	}
 }
 
@@ -170,7 +171,7 @@ func forgetProducers(forgotten *memory[int64, bool], e *event) {
 			*isForgotten = other != id
 		}
 	case !e.Conn.IsProducer():
-	case *forgotten.Value(id):
+	case *forgotten.GetOrAdd(id):
 		e.Conn.Identified = false
 		forgotten.Forget(id)
 	}
@@ -179,7 +180,7 @@ func forgetProducers(forgotten *memory[int64, bool], e *event) {
 // breakQueues loses the jobs that are pushed behind a FLUSH to a queue that had one before it.
 func breakQueues(brokenQueues *memory[string, bool], e *event) {
 	if e.Point == fakes.Enqueued {
-		e.Skip = *brokenQueues.Value(e.Object.Text("queue"))
+		e.Skip = *brokenQueues.GetOrAdd(e.Object.Text("queue"))
 		return
 	}
 	for _, isBroken := range brokenQueues.All {
@@ -205,9 +206,9 @@ func loseWithConn() func() func(*event) {
 			from, _ := s.from.Take(jid(e))
 			e.Skip = isClosed(from.done) && *from.jobs == 1
 		} else if e.Conn.Worker == "" {
-			jobs := s.pushCounts.Value(e.Conn.ID)
+			jobs := s.pushCounts.GetOrAdd(e.Conn.ID)
 			*jobs++
-			*s.from.Value(jid(e)) = source{e.Conn.Done, jobs}
+			*s.from.GetOrAdd(jid(e)) = source{e.Conn.Done, jobs}
 		}
 	})
 }

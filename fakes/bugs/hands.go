@@ -7,23 +7,23 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-// hand is a job that a connection was given and has not reported.
-type hand struct {
+// heldJob is a job that a connection was given and has not reported.
+type heldJob struct {
 	jid    string
-	conn   int64
+	connID int64
 	worker string
 }
 
 // actOnHeldJobs returns hooks that act at some events on those jobs in hand that fit, in the order of their delivery,
 // if there are any. They act when the hook has returned, so that they may report jobs themselves.
-func actOnHeldJobs(match condition, fits func(*event, hand) bool, act func(*event, ...string)) func() func(*event) {
+func actOnHeldJobs(match condition, fits func(*event, heldJob) bool, act func(*event, ...string)) func() func(*event) {
 	isReport := isDone(fwp.ACK, fwp.FAIL)
-	return withMemory(anyOf(at(fakes.Delivered), isReport, match), func(all *[]hand, e *event) {
+	return withMemory(anyOf(at(fakes.Delivered), isReport, match), func(all *[]heldJob, e *event) {
 		switch {
 		case e.Point == fakes.Delivered:
-			*all = append(*all, hand{jid(e), e.Conn.ID, e.Conn.Worker})
+			*all = append(*all, heldJob{jid(e), e.Conn.ID, e.Conn.Worker})
 		case isReport(e):
-			*all = slices.DeleteFunc(*all, func(h hand) bool { return h.jid == jid(e) })
+			*all = slices.DeleteFunc(*all, func(h heldJob) bool { return h.jid == jid(e) })
 		}
 		if !match(e) {
 			return
@@ -41,8 +41,8 @@ func actOnHeldJobs(match condition, fits func(*event, hand) bool, act func(*even
 }
 
 // Which jobs: those of the connection, or of its worker.
-func isOfConn(e *event, h hand) bool   { return h.conn == e.Conn.ID }
-func isOfWorker(e *event, h hand) bool { return h.worker != "" && h.worker == e.Conn.Worker }
+func isOfConn(e *event, h heldJob) bool   { return h.connID == e.Conn.ID }
+func isOfWorker(e *event, h heldJob) bool { return h.worker != "" && h.worker == e.Conn.Worker }
 
 // What becomes of jobs in hand.
 func finish(e *event, jids ...string)   { e.Finish(jids...) }

@@ -30,8 +30,8 @@ var jobBugs = []fakes.Bug{
 	bug("job-failure-text", do(func(e *event) { e.Object.SetText("failure", string(e.Object.Get("failure"))) },
 		at(fakes.Delivered), hasMember("failure"))),
 	// These confuse the ids of jobs in reports.
-	bug("job-ids-blanks", do(change("jid", strings.TrimSpace), isValid(fwp.ACK))),
-	bug("job-ids-cut", actOnHeldJobs(isValid(fwp.ACK, fwp.FAIL), func(e *event, h hand) bool {
+	bug("job-ids-blanks", do(changeText("jid", strings.TrimSpace), isValid(fwp.ACK))),
+	bug("job-ids-cut", actOnHeldJobs(isValid(fwp.ACK, fwp.FAIL), func(e *event, h heldJob) bool {
 		id := jid(e)
 		return id[:min(40, len(id))] == h.jid[:min(40, len(h.jid))]
 	}, setFirstJID)),
@@ -64,10 +64,10 @@ var jobBugs = []fakes.Bug{
 	bug("job-retry-mixed", mixRetries()),
 	// About the time of a job that is to be scheduled.
 	bug("job-at-now-lost",
-		loseJob(moment("at", func(at time.Time) bool { return time.Until(at).Abs() < time.Second }))),
-	bug("job-at-past-lost", loseJob(moment("at", func(at time.Time) bool { return at.Before(time.Now()) }))),
+		loseJob(hasTime("at", func(at time.Time) bool { return time.Until(at).Abs() < time.Second }))),
+	bug("job-at-past-lost", loseJob(hasTime("at", func(at time.Time) bool { return at.Before(time.Now()) }))),
 	// These change the texts within args and custom.
-	bug("job-text-cut", contents("args custom", texts(func(s string) string { return cut(s, 255) }))),
+	bug("job-text-cut", contents("args custom", mapTexts(func(s string) string { return cut(s, 255) }))),
 }
 
 // retries is the last retry that a job had, less the default.
@@ -84,7 +84,7 @@ func (r *retries) readRetry(e *event) (n int64, ok bool) {
 // mixRetries gives every 50th job the retry that was the last one but one.
 func mixRetries() func() func(*event) {
 	type mix struct{ count, last, other int64 }
-	return withMemory(allOf(isValid(fwp.PUSH), number("retry", anyInteger)), func(m *mix, e *event) {
+	return withMemory(allOf(isValid(fwp.PUSH), hasInteger("retry", anyInteger)), func(m *mix, e *event) {
 		if n, _ := e.Object.Int("retry"); n != m.last {
 			m.last, m.other = n, m.last
 		}

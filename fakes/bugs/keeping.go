@@ -71,9 +71,12 @@ var snapshotBugs = []catalogue.Bug[fakes.Snapshot]{
 		}))
 	})),
 	snapshotBug("keeps-ascii", changeUnits(func(job *object) {
-		reshape(job, "args", texts(func(s string) string { return strings.Map(ascii, s) }))
+		reshape(job, "args", mapTexts(func(s string) string { return strings.Map(ascii, s) }))
 	})),
-	snapshotBug("keeps-trimmed-texts", changeUnits(func(job *object) { reshape(job, "args", texts(strings.TrimSpace)) })),
+	snapshotBug("keeps-trimmed-texts", changeUnits(func(job *object) {
+		reshape(job, "args",
+			mapTexts(strings.TrimSpace))
+	})),
 	snapshotBug("keeps-no-retry", changeUnits(func(job *object) { job.SetInt("retry", 25) })),
 	snapshotBug("keeps-own-created-at", changeUnits(func(job *object) { job.SetTime("created_at", time.Now()) })),
 	snapshotBug("keeps-no-failure", changeUnits(deleteField("failure"))),

@@ -75,9 +75,9 @@ func restoreField(field string) func() func(*event) {
 		func(value string, e *event) { e.Object.Set(field, value) })
 }
 
-// withJob returns hooks that act with a copy of a job, which was made at an earlier event, at a later one; unless the
+// recallJob returns hooks that act with a copy of a job, which was made at an earlier event, at a later one; unless the
 // job was at one of the points between.
-func withJob(earlier, later condition, act func(e *event, job *object), unless ...fakes.Point) func() func(*event) {
+func recallJob(earlier, later condition, act func(e *event, job *object), unless ...fakes.Point) func() func(*event) {
 	isOver, clone := at(unless...), func(e *event) *object { return e.Object.Clone() }
 	return recall(jid, earlier, clone, anyOf(later, isOver), func(job *object, e *event) {
 		if !isOver(e) {

@@ -12,13 +12,13 @@ import (
 // queueBugs are about queues.
 var queueBugs = []fakes.Bug{
 	// These confuse or change the names of queues.
-	bug("queue-case-folded", queues(strings.ToLower)),
-	bug("queue-cut-255", queues(func(s string) string { return s[:min(255, len(s))] })),
-	bug("queue-dots", queues(func(s string) string { return strings.ReplaceAll(s, ".", "-") })),
+	bug("queue-case-folded", changeQueues(strings.ToLower)),
+	bug("queue-cut-255", changeQueues(func(s string) string { return s[:min(255, len(s))] })),
+	bug("queue-dots", changeQueues(func(s string) string { return strings.ReplaceAll(s, ".", "-") })),
 	bug("queue-escaped",
 		do(func(e *event) { e.Object.SetText("queue", strings.Trim(string(e.Object.Get("queue")), `"`)) },
 			isValid(fwp.PUSH), func(e *event) bool { return bytes.IndexByte(e.Object.Get("queue"), '\\') >= 0 })),
-	bug("queue-numbers", queues(digits)),
+	bug("queue-numbers", changeQueues(digits)),
 	bug("queue-prefix", prefixQueues()),
 	// These lose the jobs of a queue, or have it return others.
 	bug("queue-is-a-set", withMemory(anyOf(isScheduled, allOf(atRan(), hasNoJob)), func(job **object, e *event) {

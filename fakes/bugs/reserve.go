@@ -12,11 +12,11 @@ import (
 var reserveBugs = []fakes.Bug{
 	bug("reserve-32-bits", do(func(e *event) {
 		if remaining := time.Until(e.Until).Milliseconds(); remaining > math.MaxInt32 {
-			lasts(time.Duration(max(0, int32(remaining))) * time.Millisecond)(e)
+			expireIn(time.Duration(max(0, int32(remaining))) * time.Millisecond)(e)
 		}
 	}, at(fakes.Reserved))),
 	bug("reserve-minutes",
-		do(func(e *event) { lasts(time.Until(e.Until).Round(time.Second).Truncate(time.Minute))(e) },
+		do(func(e *event) { expireIn(time.Until(e.Until).Round(time.Second).Truncate(time.Minute))(e) },
 			at(fakes.Reserved))),
 	bug("reserve-of-the-first", withMemoryBy(conn, allOf(at(fakes.Reserved), isConnected), func(first *int64, e *event) {
 		n, ok := e.Object.Int("reserve_for")

@@ -9,7 +9,7 @@ import (
 // restartBugs are about what a restart must keep.
 var restartBugs = []fakes.Bug{
 	bug("restart-ascii", actAfterRestart(fakes.Enqueued, fakes.Delivered, func(e *event) {
-		reshape(e.Object, "args", texts(func(s string) string { return strings.Map(ascii, s) }))
+		reshape(e.Object, "args", mapTexts(func(s string) string { return strings.Map(ascii, s) }))
 	})),
 	bug("restart-doubles", actAfterRestart(fakes.Enqueued, fakes.Delivered, requeue)),
 	bug("restart-forgets", do(skipStep, at(fakes.Restarted), func(e *event) bool { return !e.ResetsConn })),
@@ -28,7 +28,7 @@ func actAfterRestart(enter, leave fakes.Point, act func(*event)) func() func(*ev
 		case fakes.Restarted:
 			r.count++
 		case enter:
-			*r.startCounts.Value(jid(e)) = r.count
+			*r.startCounts.GetOrAdd(jid(e)) = r.count
 		case leave:
 			if count, ok := r.startCounts.Take(jid(e)); ok && count < r.count {
 				act(e)
@@ -40,16 +40,16 @@ func actAfterRestart(enter, leave fakes.Point, act func(*event)) func() func(*ev
 // forgetFailures tries a job again that its first failure after a restart ends, if it had failed before the restart.
 func forgetFailures() func() func(*event) {
 	type failures struct {
-		restarts  int
-		failTimes memory[string, int]
+		restarts          int
+		restartsAtFailure memory[string, int]
 	}
 	return withMemory(at(fakes.Restarted, fakes.Failed), func(f *failures, e *event) {
 		if e.Point == fakes.Restarted {
 			f.restarts++
 			return
 		}
-		before, ok := f.failTimes.Take(jid(e))
-		*f.failTimes.Value(jid(e)) = f.restarts
+		before, ok := f.restartsAtFailure.Take(jid(e))
+		*f.restartsAtFailure.GetOrAdd(jid(e)) = f.restarts
 		if n, _ := e.Object.Int("retry"); ok && before < f.restarts && n > 0 && e.Set == "dead" {
 			retry(e)
 		}

@@ -11,8 +11,9 @@ import (
 var retryBugs = []fakes.Bug{
 	// About where a failed job goes, and when.
 	bug("retry-negative-kept-late",
-		do(revive, at(fakes.Failed), isFinal, number("retry", func(n int64) bool { return n < 0 }))),
-	bug("retry-once-more", do(revive, at(fakes.Failed), isFinal, number("retry", func(n int64) bool { return n > 0 }))),
+		do(revive, at(fakes.Failed), isFinal, hasInteger("retry", func(n int64) bool { return n < 0 }))),
+	bug("retry-once-more", do(revive, at(fakes.Failed), isFinal,
+		hasInteger("retry", func(n int64) bool { return n > 0 }))),
 	bug("retry-woken", actWhileWaiting(1, allOf(at(fakes.Failed), not(isFinal)), dueNow)),
 	bug("retry-woken-last", actWhileWaiting(1, allOf(at(fakes.Failed), isFinal), retryIn(0))),
 	// About how often a job is tried again.

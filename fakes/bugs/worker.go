@@ -27,7 +27,7 @@ var workerBugs = []fakes.Bug{
 func actOnSilence(act func(e *event, jids ...string)) func() func(*event) {
 	return func() func(*event) {
 		var beatTimes sync.Map // by worker: the time of its last HELLO or BEAT
-		isSilent := func(_ *event, h hand) bool {
+		isSilent := func(_ *event, h heldJob) bool {
 			last, _ := beatTimes.Load(h.worker)
 			at, _ := last.(time.Time)
 			return time.Since(at) > 30*time.Second

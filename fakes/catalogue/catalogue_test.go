@@ -68,9 +68,9 @@ func TestHooksWithMemory(t *testing.T) {
 	}{
 		"every second":  {catalogue.ActEveryNth(2, isWord("b"), hit), []int{2, 4}},
 		"from, by key":  {catalogue.ActAfter(key, isWord("a"), isWord("b"), hit), []int{3, 4, 6}},
-		"from, of all":  {catalogue.ActAfter(catalogue.Server, isWord("a"), isWord("b"), hit), []int{2, 3, 4, 6}},
+		"from, of all":  {catalogue.ActAfter(catalogue.ServerKey, isWord("a"), isWord("b"), hit), []int{2, 3, 4, 6}},
 		"next, by key":  {catalogue.ActNext(key, isWord("a"), isWord("b"), hit), []int{3, 6}},
-		"next, of all":  {catalogue.ActNext(catalogue.Server, isWord("a"), isWord("b"), hit), []int{2, 6}},
+		"next, of all":  {catalogue.ActNext(catalogue.ServerKey, isWord("a"), isWord("b"), hit), []int{2, 6}},
 		"again, by key": {catalogue.ActOnRepeat(key, isWord("b"), hit), []int{3, 4, 6}},
 		"recall, by key": {
 			catalogue.Recall(key, isWord("a"), key, isWord("b"), func(noted int, e *event) { e.hit = noted == e.key }), []int{3, 6},
@@ -106,10 +106,10 @@ func TestMemory(t *testing.T) {
 	assert.False(t, m.Has("a"))
 	_, ok := m.Take("a")
 	assert.False(t, ok)
-	*m.Value("a")++
-	*m.Value("a")++
-	*m.Value("b") = 7
-	assert.Equal(t, 2, *m.Value("a"))
+	*m.GetOrAdd("a")++
+	*m.GetOrAdd("a")++
+	*m.GetOrAdd("b") = 7
+	assert.Equal(t, 2, *m.GetOrAdd("a"))
 	all := map[string]int{}
 	for k, v := range m.All {
 		all[k] = *v
@@ -120,7 +120,7 @@ func TestMemory(t *testing.T) {
 	assert.Equal(t, 2, n)
 	m.Forget("b")
 	assert.Empty(t, maps.Collect(m.All))
-	*m.Value("c") = 1
+	*m.GetOrAdd("c") = 1
 	m.Clear()
 	assert.False(t, m.Has("c"))
 }

@@ -34,7 +34,7 @@ func WithMemoryBy[E any, K comparable, V any](
 ) func() func(*E) {
 	return WithMemory(match, func(all *Memory[K, V], e *E) {
 		k := key(e)
-		v := all.Value(k)
+		v := all.GetOrAdd(k)
 		act(v, e)
 		if reflect.ValueOf(v).Elem().IsZero() {
 			all.Forget(k)
@@ -62,7 +62,7 @@ func ActAfter[E any, K comparable](key func(*E) K, cause, match func(*E) bool, a
 //
 //go:noinline
 func ActNext[E any, K comparable](key func(*E) K, cause, match func(*E) bool, act func(*E)) func() func(*E) {
-	return Recall(key, cause, Server[E], match, func(_ struct{}, e *E) { act(e) })
+	return Recall(key, cause, ServerKey[E], match, func(_ struct{}, e *E) { act(e) })
 }
 
 // Recall returns hooks that note something when it happens, and act with it at the first event after that for which is
@@ -99,8 +99,8 @@ func ActOnRepeat[E any, K comparable](key func(*E) K, match func(*E) bool, act f
 	})
 }
 
-// Server is the key of what is remembered for a server as a whole.
-func Server[E any](*E) struct{} { return struct{}{} }
+// ServerKey is the key of what is remembered for a server as a whole.
+func ServerKey[E any](*E) struct{} { return struct{}{} }
 
 // Memory is what a hook remembers by key. The zero value is empty. It is not safe for concurrent use: [WithMemory]
 // calls a hook once at a time.
@@ -108,10 +108,10 @@ type Memory[K comparable, V any] struct {
 	values map[K]*V
 }
 
-// Value returns what is remembered for a key, to be read and changed; it is zero at first.
+// GetOrAdd returns what is remembered for a key, to be read and changed; it is zero at first.
 //
 //go:noinline
-func (m *Memory[K, V]) Value(key K) *V {
+func (m *Memory[K, V]) GetOrAdd(key K) *V {
 	v := m.values[key]
 	if v == nil {
 		if m.values == nil {

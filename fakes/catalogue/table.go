@@ -54,8 +54,8 @@ func Read(file, text string) Table {
 	return t
 }
 
-// Reader returns what reads a table when it is asked for the first time.
-func Reader(file, text string) func() Table {
+// LazyTable returns what reads a table when it is asked for the first time.
+func LazyTable(file, text string) func() Table {
 	return sync.OnceValue(func() Table { return Read(file, text) })
 }
 

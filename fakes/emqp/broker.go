@@ -170,8 +170,8 @@ func (b *Broker) write(p *peer, e Event) (err error) {
 	return err
 }
 
-// look wakes the clock.
-func (b *Broker) look() {
+// wakeClock wakes the clock.
+func (b *Broker) wakeClock() {
 	select {
 	case b.wake <- struct{}{}:
 	default:
@@ -181,7 +181,7 @@ func (b *Broker) look() {
 // clock sends HEARTBEATs, and forgets those who send none. (Heartbeating)
 func (b *Broker) clock() {
 	for {
-		timer := time.NewTimer(b.beat())
+		timer := time.NewTimer(b.tick())
 		select {
 		case <-timer.C:
 		case <-b.wake:
@@ -193,8 +193,8 @@ func (b *Broker) clock() {
 	}
 }
 
-// beat does what is due, and returns the time until something is.
-func (b *Broker) beat() time.Duration {
+// tick does what is due, and returns the time until something is.
+func (b *Broker) tick() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	next := b.config.Timeout

@@ -23,7 +23,7 @@ var allBugs = sync.OnceValue(func() []Bug {
 //go:embed bugs.txt
 var bugsText string
 
-var bugsTable = catalogue.Reader("fakes/emqp/bugs.txt", bugsText)
+var bugsTable = catalogue.LazyTable("fakes/emqp/bugs.txt", bugsText)
 
 // bug returns the bug of a row of bugs.txt that has no rule: a hook makes it, or a function that makes a hook for
 // each broker because it remembers something.

@@ -95,11 +95,11 @@ func dropOtherWorkers() func(*Event) {
 	match := catalogue.Any(isReceived(emqp.INFORM), isSent(emqp.REQUEST))
 	return catalogue.WithMemory(match, func(owner *catalogue.Memory[string, string], e *Event) {
 		if e.IsFromBroker {
-			e.Drop = *owner.Value(queueOf(e)) != e.Peer
+			e.Drop = *owner.GetOrAdd(queueOf(e)) != e.Peer
 			return
 		}
 		for _, queue := range queuesOf(e) {
-			*owner.Value(queue) = e.Peer
+			*owner.GetOrAdd(queue) = e.Peer
 		}
 	})()
 }
@@ -112,10 +112,10 @@ func endQueues() func(*Event) {
 	return catalogue.WithMemory(isAny, func(m *memory, e *Event) {
 		switch {
 		case !e.IsFromBroker && isCommand(e, emqp.INFORM):
-			*m.queues.Value(e.Peer) = queuesOf(e)
+			*m.queues.GetOrAdd(e.Peer) = queuesOf(e)
 		case !e.IsFromBroker && isCommand(e, emqp.KBAI):
-			for _, queue := range *m.queues.Value(e.Peer) {
-				m.endedQueues.Value(queue)
+			for _, queue := range *m.queues.GetOrAdd(e.Peer) {
+				m.endedQueues.GetOrAdd(queue)
 			}
 		case e.IsFromBroker && isCommand(e, emqp.REQUEST):
 			e.Drop = m.endedQueues.Has(queueOf(e))
@@ -133,16 +133,16 @@ func loseRequests() func(*Event) {
 	return catalogue.WithMemory(isAny, func(m *memory, e *Event) {
 		switch {
 		case !e.IsFromBroker && isCommand(e, emqp.INFORM):
-			*m.queues.Value(e.Peer) = queuesOf(e)
+			*m.queues.GetOrAdd(e.Peer) = queuesOf(e)
 		case !e.IsFromBroker && isCommand(e, emqp.REQUEST):
-			*m.waiting.Value(idOf(e)) = queueOf(e)
+			*m.waiting.GetOrAdd(idOf(e)) = queueOf(e)
 		case e.IsFromBroker && isCommand(e, emqp.REQUEST):
 			m.waiting.Forget(idOf(e))
 			e.Drop = m.lostIDs.Has(idOf(e))
 		case !e.IsFromBroker && isCommand(e, emqp.KBAI):
 			for id, queue := range m.waiting.All {
-				if slices.Contains(*m.queues.Value(e.Peer), *queue) {
-					m.lostIDs.Value(id)
+				if slices.Contains(*m.queues.GetOrAdd(e.Peer), *queue) {
+					m.lostIDs.GetOrAdd(id)
 				}
 			}
 		}

@@ -16,8 +16,8 @@ var requestBugs = []Bug{
 	// About REQUESTs: who gets them, and what they hold.
 	bug("headers-first",
 		actOnSent(change(atHeaders, func(b []byte) []byte { return bytes.Split(b, []byte(","))[0] }), emqp.REQUEST)),
-	bug("request-any-case", changeNames(strings.ToLower)),
-	bug("request-any-letter", changeNames(toASCII)),
+	bug("request-any-case", mergeQueueNames(strings.ToLower)),
+	bug("request-any-letter", mergeQueueNames(toASCII)),
 	bug("request-any-worker", shareUserQueues),
 	bug("request-first-worker", catalogue.WithMemoryBy(queueOf, isSent(emqp.REQUEST), func(first *string, e *Event) {
 		*first = cmp.Or(*first, e.Peer)
@@ -27,8 +27,8 @@ var requestBugs = []Bug{
 	bug("request-large-lost", loseMatching(func(b []byte) bool { return len(b) > 64<<10 })),
 	bug("request-message-cut",
 		actOnSent(change(atMessage, func(b []byte) []byte { return b[:max(len(b)-1, 0)] }), emqp.REQUEST)),
-	bug("request-name-cut", changeNames(beforeComma)),
-	bug("request-name-trimmed", changeNames(strings.TrimSpace)),
+	bug("request-name-cut", mergeQueueNames(beforeComma)),
+	bug("request-name-trimmed", mergeQueueNames(strings.TrimSpace)),
 	bug("request-utf8-replaced",
 		actOnSent(change(atMessage, func(b []byte) []byte { return bytes.ToValidUTF8(b, []byte("?")) }), emqp.REQUEST)),
 	// About REPLY and ACK.
@@ -38,7 +38,7 @@ var requestBugs = []Bug{
 	})),
 	bug("reply-not-requested", acknowledgeBy(emqp.REQUEST, emqp.Reply)),
 	bug("reply-to-first-client",
-		catalogue.WithMemory(catalogue.Any(asks, isSent(emqp.REPLY)), func(first *string, e *Event) {
+		catalogue.WithMemory(catalogue.Any(requestsReply, isSent(emqp.REPLY)), func(first *string, e *Event) {
 			*first = cmp.Or(*first, e.Peer)
 			e.Peer = *first
 		})),
@@ -57,7 +57,7 @@ func loseNamed(match func(*Event) bool) func() func(*Event) {
 		switch {
 		case match(e):
 			for _, f := range e.Frames {
-				*queueNames.Value(string(f)) = true
+				*queueNames.GetOrAdd(string(f)) = true
 			}
 		case isCommand(e, emqp.REQUEST):
 			e.Drop = queueNames.Has(queueOf(e))
@@ -79,18 +79,18 @@ func compactJSON(text []byte) []byte {
 	return compact.Bytes()
 }
 
-// changeNames returns hooks by which names of queues are the same if how makes the same of them.
-func changeNames(edit func(string) string) func() func(*Event) {
+// mergeQueueNames returns hooks by which names of queues are the same if how makes the same of them.
+func mergeQueueNames(edit func(string) string) func() func(*Event) {
 	informs := renameQueues(mapNames(edit))
 	return catalogue.WithMemory(isAny, func(names *catalogue.Memory[string, string], e *Event) {
 		switch {
 		case isCommand(e, emqp.INFORM):
 			informs(e)
 		case isCommand(e, emqp.REQUEST) && !e.IsFromBroker:
-			*names.Value(idOf(e)) = queueOf(e)
+			*names.GetOrAdd(idOf(e)) = queueOf(e)
 			set(atFirst, edit(queueOf(e)))(e)
 		case isCommand(e, emqp.REQUEST):
-			set(atFirst, *names.Value(idOf(e)))(e)
+			set(atFirst, *names.GetOrAdd(idOf(e)))(e)
 		}
 	})
 }
@@ -102,14 +102,16 @@ func shareUserQueues() func(*Event) {
 		if err != nil || len(queues) == 0 {
 			return
 		}
-		userQueues := all.Value(group([]byte(queues[0].Name)))
+		userQueues := all.GetOrAdd(group([]byte(queues[0].Name)))
 		set(atFirst, emqp.FormatQueues(slices.Concat(queues, *userQueues)...))(e)
 		*userQueues = append(*userQueues, emqp.Queue{Name: queues[0].Name})
 	})()
 }
 
-// asks is the condition of a REQUEST of a client that asks for a reply.
-func asks(e *Event) bool { return !e.IsFromBroker && isCommand(e, emqp.REQUEST) && wantsReply(e) }
+// requestsReply is the condition of a REQUEST of a client that asks for a reply.
+func requestsReply(e *Event) bool {
+	return !e.IsFromBroker && isCommand(e, emqp.REQUEST) && wantsReply(e)
+}
 
 // acknowledgeBy returns hooks that replace the ACKs of a command with other messages.
 func acknowledgeBy(command string, newMessage func(id, acknowledged string) emqp.Message) func() func(*Event) {

@@ -66,7 +66,7 @@ func (b *Broker) inform(p *peer, m emqp.Message) {
 	b.retire(p)
 	p.credit, p.replyTo = 0, nil
 	b.acknowledge(p, m)
-	defer b.look()
+	defer b.wakeClock()
 	if string(m.Fields[1]) == emqp.TypeScheduler {
 		p.role, p.number = Scheduler, b.ids
 		for _, j := range b.schedule {

@@ -100,7 +100,7 @@ func works(peer string, credit int, names ...string) (k talk) {
 	return k
 }
 
-func asks(peer string, n int, queue, headerText, message string) step {
+func requestsReply(peer string, n int, queue, headerText, message string) step {
 	return says(peer, emqp.Request(fmt.Sprintf("u-1-%s%d", peer, n), queue, headers(headerText), message))
 }
 
@@ -116,35 +116,35 @@ const wants = emqp.ReplyRequested
 // talks are the conversations in which variations show.
 var talks = map[string]talk{
 	"queues": join(works("w", 9, "a-u-1", "b,1", "cü", "d", "e "), works("x", 9, "a-u-2"), talk{
-		asks("c", 1, "a-u-1", "", "to a"), asks("c", 2, "b,1", "", "to b,1"), asks("c", 3, "cü", "", "to cü"),
-		asks("c", 4, "d", "", "to d"),
-		asks("c", 5, "e", "", "to e"), asks("c", 6, "A-u-1", "", "to A"), asks("c", 7, "b,2", "", "to b,2"),
-		asks("c", 8, "cö", "", "to cö"),
-		asks("c", 9, "a-u-2", "", "to the other"), asks("c", 10, "a-u-1", "", "again"),
-		asks("c", 11, "a-u-1", "", "in turn"),
+		requestsReply("c", 1, "a-u-1", "", "to a"), requestsReply("c", 2, "b,1", "", "to b,1"), requestsReply("c", 3, "cü", "", "to cü"),
+		requestsReply("c", 4, "d", "", "to d"),
+		requestsReply("c", 5, "e", "", "to e"), requestsReply("c", 6, "A-u-1", "", "to A"), requestsReply("c", 7, "b,2", "", "to b,2"),
+		requestsReply("c", 8, "cö", "", "to cö"),
+		requestsReply("c", 9, "a-u-2", "", "to the other"), requestsReply("c", 10, "a-u-1", "", "again"),
+		requestsReply("c", 11, "a-u-1", "", "in turn"),
 	}),
 	"two": join(works("w", 2, "q"), works("x", 2, "q"), talk{
-		asks("c", 1, "q", wants, "1"), asks("c", 2, "q", wants, "2"), says("w", emqp.Reply("u-1-r1", "a")),
-		says("x", emqp.Reply("u-1-r2", "b")), asks("c", 3, "q", "", "3"), says("w", emqp.Kbai("u-1-bye")),
-		asks("c", 4, "q", "", "4"),
-		asks("c", 5, "q", "", "5"), says("x", emqp.Ready("u-1-more")), pass(8 * time.Second),
-	}, works("w", 1, "q"), talk{asks("c", 6, "q", "", "6"), pass(20 * time.Second)}),
+		requestsReply("c", 1, "q", wants, "1"), requestsReply("c", 2, "q", wants, "2"), says("w", emqp.Reply("u-1-r1", "a")),
+		says("x", emqp.Reply("u-1-r2", "b")), requestsReply("c", 3, "q", "", "3"), says("w", emqp.Kbai("u-1-bye")),
+		requestsReply("c", 4, "q", "", "4"),
+		requestsReply("c", 5, "q", "", "5"), says("x", emqp.Ready("u-1-more")), pass(8 * time.Second),
+	}, works("w", 1, "q"), talk{requestsReply("c", 6, "q", "", "6"), pass(20 * time.Second)}),
 	"beats": join(works("w", 1, "q"), talk{
-		says("s", emqp.InformScheduler("u-1-s")), asks("c", 1, "q", wants, "1"), pass(4 * time.Second),
+		says("s", emqp.InformScheduler("u-1-s")), requestsReply("c", 1, "q", wants, "1"), pass(4 * time.Second),
 		says("w", emqp.Heartbeat("u-1-b1", time.Unix(1, 0))), says("s", emqp.Heartbeat("u-1-b2", time.Unix(1, 0))),
 		pass(4 * time.Second),
 		says("w", emqp.Ack("u-1-ack", "x")), pass(4 * time.Second), says("w", emqp.Heartbeat("u-1-b3", time.Unix(1, 0))),
 		says("w", emqp.Ready("u-1-more")), pass(4 * time.Second), says("w", emqp.Reply("u-1-r1", "late")),
-		asks("c", 2, "q", "", "2"),
+		requestsReply("c", 2, "q", "", "2"),
 		says("c", emqp.Publish("u-1-p", "topic", nil, "text")), pass(4 * time.Second),
 	}),
 	"acks": join(works("w", 1, "q"), talk{
 		pass(4 * time.Second), says("w", emqp.Heartbeat("u-1-b", time.Unix(1, 0))), pass(8 * time.Second),
-		says("w", emqp.Ack("u-1-ack", "x")), pass(4 * time.Second), asks("c", 1, "q", "", "1"),
+		says("w", emqp.Ack("u-1-ack", "x")), pass(4 * time.Second), requestsReply("c", 1, "q", "", "1"),
 	}),
 	"asked": join(works("w", 2, "q"), talk{
-		asks("c", 1, "q", wants, "1"), says("w", emqp.Reply("u-1-r1", "to c")),
-		asks("d", 1, "q", wants, "2"), says("w", emqp.Reply("u-1-r2", "to d")),
+		requestsReply("c", 1, "q", wants, "1"), says("w", emqp.Reply("u-1-r1", "to c")),
+		requestsReply("d", 1, "q", wants, "2"), says("w", emqp.Reply("u-1-r2", "to d")),
 	}),
 	"schedules": {
 		says("s", emqp.InformScheduler("u-1-s")), says("t", emqp.InformScheduler("u-1-t")),
@@ -155,14 +155,14 @@ var talks = map[string]talk{
 		pass(4 * time.Second),
 	},
 	"disconnect": join(works("w", 1, "q"), talk{
-		says("s", emqp.InformScheduler("u-1-s")), says("c", emqp.Disconnect("u-1-d")), asks("c", 1, "q", "", "1"),
+		says("s", emqp.InformScheduler("u-1-s")), says("c", emqp.Disconnect("u-1-d")), requestsReply("c", 1, "q", "", "1"),
 		pass(4 * time.Second),
 	}),
 	"malformed": join(works("w", 9, "q", "p", "o", "n", "m"), talk{
-		raw("c", "", "eMQP/9.9", emqp.REQUEST, "u-1-1", "q", "", "text"), asks("c", 2, "q", "", "after the version"),
-		raw("c", "", emqp.Version, "JUMP", "u-1-3", "p"), asks("c", 4, "p", "", "after the command"),
-		raw("c", "", "o"), asks("c", 5, "o", "", "after the short one"),
-		says("c", emqp.Publish("u-1-6", "n", nil, "text")), asks("c", 7, "n", "", "after the PUBLISH"),
-		says("c", emqp.PublishBare("u-1-8", "m", "text")), asks("c", 9, "m", "", "after the bare PUBLISH"),
+		raw("c", "", "eMQP/9.9", emqp.REQUEST, "u-1-1", "q", "", "text"), requestsReply("c", 2, "q", "", "after the version"),
+		raw("c", "", emqp.Version, "JUMP", "u-1-3", "p"), requestsReply("c", 4, "p", "", "after the command"),
+		raw("c", "", "o"), requestsReply("c", 5, "o", "", "after the short one"),
+		says("c", emqp.Publish("u-1-6", "n", nil, "text")), requestsReply("c", 7, "n", "", "after the PUBLISH"),
+		says("c", emqp.PublishBare("u-1-8", "m", "text")), requestsReply("c", 9, "m", "", "after the bare PUBLISH"),
 	}),
 }

@@ -34,7 +34,7 @@ var variations = []Variation{
 		actOnSent(change(atFirst, func(b []byte) []byte { return append(slices.Clone(b), ".25"...) }), emqp.HEARTBEAT)),
 	hookVariation("schedule-twice", "a scheduler gets each SCHEDULE and UNSCHEDULE twice",
 		actOnSent(func(e *Event) { e.Repeats = 1 }, emqp.SCHEDULE, emqp.UNSCHEDULE)),
-	hookVariation("ready-flag", "several READYs of a worker without a REQUEST between them count as one", readyFlag),
+	hookVariation("ready-flag", "several READYs of a worker without a REQUEST between them count as one", mergeReadies),
 	hookVariation("kbai-closes", "the connection of a peer that has sent KBAI is closed",
 		actOnReceived(func(e *Event) { e.Disconnect = true }, emqp.KBAI)),
 	hookVariation("malformed-closes", "the connection of a peer that sends a malformed message is closed",
@@ -95,8 +95,8 @@ func replaceIDs() func(*Event) {
 	})()
 }
 
-// readyFlag takes READYs without a REQUEST between them as one.
-func readyFlag() func(*Event) {
+// mergeReadies takes READYs without a REQUEST between them as one.
+func mergeReadies() func(*Event) {
 	match := catalogue.Any(isReceived(emqp.READY), isReceived(emqp.INFORM), isSent(emqp.REQUEST))
 	return catalogue.WithMemoryBy(peerOf, match, func(ready *bool, e *Event) {
 		e.Drop = *ready && isCommand(e, emqp.READY)

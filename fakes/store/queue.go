@@ -67,18 +67,18 @@ func (st *Store[J, E]) put(cause E, j J, front bool) {
 		st.hand(cause, q, j)
 		return
 	}
-	st.fill(q, j, front)
+	st.insert(q, j, front)
 }
 
-// fill adds a job to its queue, on which no consumer waits.
-func (st *Store[J, E]) fill(q *queue[J], j J, front bool) {
+// insert adds a job to its queue, on which no consumer waits.
+func (st *Store[J, E]) insert(q *queue[J], j J, front bool) {
 	if front {
 		q.jobs = slices.Insert(q.jobs, 0, j)
 	} else {
 		q.add(j, st.config.IsBefore)
 	}
 	st.addBytes(j)
-	if st.jobs++; len(q.jobs) == 1 {
+	if st.queuedCount++; len(q.jobs) == 1 {
 		st.filledQueues++
 	}
 }
@@ -131,7 +131,7 @@ func (st *Store[J, E]) purge(id string) bool {
 // countRemoved updates the counts after a job was removed from the queue.
 func (st *Store[J, E]) countRemoved(q *queue[J], j J) {
 	st.subtractBytes(j)
-	if st.jobs--; len(q.jobs) == 0 {
+	if st.queuedCount--; len(q.jobs) == 0 {
 		st.filledQueues--
 		st.forget(q)
 	}

@@ -8,12 +8,12 @@ func (st *Store[J, E]) reserve(cause E, j J) *TimedJob[J] {
 		return h
 	}
 	h.dueTime = s.Until
-	st.hold(h)
+	st.addReservation(h)
 	return h
 }
 
-// hold adds a reservation.
-func (st *Store[J, E]) hold(h *TimedJob[J]) {
+// addReservation adds a reservation.
+func (st *Store[J, E]) addReservation(h *TimedJob[J]) {
 	id := h.Job.ID()
 	h.next = st.reservations[id] // producers may use an id twice
 	st.reservations[id] = h

@@ -63,10 +63,10 @@ func (st *Store[J, E]) advance(cause E, start time.Time) (wait time.Duration, ok
 	if interval := st.config.ScanEvery; interval <= 0 || !now.Before(st.nextAction) {
 		st.handle(cause, now)
 	}
-	dueTime, ok := st.next()
+	dueTime, ok := st.nextDueTime()
 	st.nextAction = time.Time{}
 	if ok {
-		dueTime = onGrid(dueTime, start, st.config.ScanEvery)
+		dueTime = nextScan(dueTime, start, st.config.ScanEvery)
 		st.nextAction = dueTime
 	}
 	return dueTime.Sub(now), ok
@@ -79,8 +79,8 @@ func (st *Store[J, E]) handle(cause E, now time.Time) {
 	st.expire(cause, now)
 }
 
-// next returns the earliest time at which something is due, if anything is.
-func (st *Store[J, E]) next() (dueTime time.Time, ok bool) {
+// nextDueTime returns the earliest time at which something is due, if anything is.
+func (st *Store[J, E]) nextDueTime() (dueTime time.Time, ok bool) {
 	for _, l := range [...]*timeline[J]{&st.scheduled, &st.retries, &st.expiry} {
 		if h := l.first(); h != nil && (!ok || h.dueTime.Before(dueTime)) {
 			dueTime, ok = h.dueTime, true
@@ -96,7 +96,7 @@ func (st *Store[J, E]) Advance(cause E, d time.Duration) {
 	defer st.mu.Unlock()
 	target := st.clockOffset + d
 	for {
-		dueTime, ok := st.next()
+		dueTime, ok := st.nextDueTime()
 		ahead := time.Until(dueTime)
 		if !ok || ahead > target {
 			break
@@ -114,7 +114,7 @@ func (st *Store[J, E]) Advance(cause E, d time.Duration) {
 func (st *Store[J, E]) Rewind(d time.Duration) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if _, isTimed := st.next(); isTimed || st.jobs > 0 || len(st.deadJobs.items) > 0 {
+	if _, isTimed := st.nextDueTime(); isTimed || st.queuedCount > 0 || len(st.deadJobs.items) > 0 {
 		return false
 	}
 	st.clockOffset -= d
@@ -130,8 +130,8 @@ func (st *Store[J, E]) Now() time.Time {
 
 func (st *Store[J, E]) nowLocked() time.Time { return time.Now().Add(st.clockOffset) }
 
-// onGrid returns the first time of polling at or after due.
-func onGrid(dueTime, start time.Time, interval time.Duration) time.Time {
+// nextScan returns the first time of polling at or after due.
+func nextScan(dueTime, start time.Time, interval time.Duration) time.Time {
 	if interval <= 0 || !dueTime.After(start) {
 		return dueTime
 	}

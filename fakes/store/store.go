@@ -59,7 +59,7 @@ type Store[J Job, E any] struct {
 
 	mu           sync.Mutex
 	queues       map[string]*queue[J]
-	jobs         int // in all queues
+	queuedCount  int // in all queues
 	filledQueues int // queues that hold jobs
 	scheduled    timeline[J]
 	retries      timeline[J]
@@ -107,27 +107,27 @@ func (st *Store[J, E]) Push(cause E, j J, dueTime time.Time) error {
 // addBytes counts the bytes of a job that is put somewhere, and drop those of one that is removed.
 func (st *Store[J, E]) addBytes(j J) {
 	if st.config.MaxBytes > 0 {
-		st.count(st.config.Size(j))
+		st.adjustBytes(st.config.Size(j))
 	}
 }
 
 func (st *Store[J, E]) subtractBytes(j J) {
 	if st.config.MaxBytes > 0 {
-		st.count(-st.config.Size(j))
+		st.adjustBytes(-st.config.Size(j))
 	}
 }
 
-// count counts bytes in, or out.
-func (st *Store[J, E]) count(n int) {
+// adjustBytes counts bytes in, or out.
+func (st *Store[J, E]) adjustBytes(n int) {
 	st.bytes += n
 	st.config.Bytes.Add(int64(n))
 }
 
-// Release counts out the bytes of the jobs of a store that is not used any more.
-func (st *Store[J, E]) Release() {
+// ReleaseBytes counts out the bytes of the jobs of a store that is not used any more.
+func (st *Store[J, E]) ReleaseBytes() {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.count(-st.bytes)
+	st.adjustBytes(-st.bytes)
 }
 
 func (st *Store[J, E]) checkRoom(name string) error {
@@ -209,8 +209,8 @@ func (st *Store[J, E]) clear() {
 	}
 	st.scheduled, st.retries, st.deadJobs, st.expiry = timeline[J]{}, timeline[J]{}, timeline[J]{}, timeline[J]{}
 	st.reservations = map[string]*TimedJob[J]{}
-	st.jobs, st.filledQueues, st.workingJobs, st.deadCount = 0, 0, 0, 0
-	st.count(-st.bytes)
+	st.queuedCount, st.filledQueues, st.workingJobs, st.deadCount = 0, 0, 0, 0
+	st.adjustBytes(-st.bytes)
 	st.processed, st.failures = 0, 0
 }
 
@@ -227,7 +227,7 @@ func (st *Store[J, E]) Sizes() Sizes {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	n := Sizes{
-		Queues: map[string]int{}, Jobs: st.jobs, Working: st.workingJobs,
+		Queues: map[string]int{}, Jobs: st.queuedCount, Working: st.workingJobs,
 		Scheduled: len(st.scheduled.items), Retries: len(st.retries.items), Dead: st.deadCount,
 		Processed: st.processed, Failures: st.failures,
 	}
@@ -280,10 +280,10 @@ func (st *Store[J, E]) Restore(cause E, s StoredJob[J]) {
 		st.put(cause, s.Job, false)
 		return
 	case s.DueTime.IsZero():
-		st.fill(q, s.Job, false)
+		st.insert(q, s.Job, false)
 		return
 	case s.Set == Nowhere:
-		st.hold(h)
+		st.addReservation(h)
 	default:
 		st.timeline(s.Set).add(h)
 		st.addBytes(h.Job)
@@ -292,8 +292,8 @@ func (st *Store[J, E]) Restore(cause E, s StoredJob[J]) {
 	st.forget(st.queue(s.Job.Queue()))
 }
 
-// Count sets the counts that no job shows: those of dead jobs, and what was done since the store was cleared.
-func (st *Store[J, E]) Count(deadCount int, processed, failures int64) {
+// SetCounts sets the counts that no job shows: those of dead jobs, and what was done since the store was cleared.
+func (st *Store[J, E]) SetCounts(deadCount int, processed, failures int64) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.deadCount, st.processed, st.failures = deadCount, processed, failures

@@ -59,24 +59,24 @@ func hasWid(e *event) bool { return wid(e) != "" }
 func closeWithoutBeat() func() func(*event) {
 	worker := func(e *event) string { return e.Conn.Worker }
 	match := catalogue.All(at(fakes.Ran), isWorker)
-	return catalogue.WithMemoryBy(worker, match, func(alive *time.Time, e *event) {
+	return catalogue.WithMemoryBy(worker, match, func(lastBeat *time.Time, e *event) {
 		switch {
-		case alive.IsZero() || e.Command.Verb == fwp.HELLO || e.Command.Verb == fwp.BEAT:
-			*alive = time.Now()
-		case time.Since(*alive) > time.Minute:
+		case lastBeat.IsZero() || e.Command.Verb == fwp.HELLO || e.Command.Verb == fwp.BEAT:
+			*lastBeat = time.Now()
+		case time.Since(*lastBeat) > time.Minute:
 			hangUp(e)
 		}
 	})
 }
 
 // forgetSilent refuses a BEAT that comes too long after the last one of its worker.
-func forgetSilent(alive *time.Time, e *event) {
-	if e.Command.Verb == fwp.BEAT && !alive.IsZero() && time.Since(*alive) > time.Minute {
+func forgetSilent(lastBeat *time.Time, e *event) {
+	if e.Command.Verb == fwp.BEAT && !lastBeat.IsZero() && time.Since(*lastBeat) > time.Minute {
 		e.Decline(fakes.AboutWorker, "the worker is gone")
-		*alive = time.Time{}
+		*lastBeat = time.Time{}
 		return
 	}
-	*alive = time.Now()
+	*lastBeat = time.Now()
 }
 
 // closeAfter closes the connection of a producer instead of the commands behind the first ones.

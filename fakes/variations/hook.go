@@ -77,8 +77,8 @@ func decline(reason fakes.About, text string) func(*event) {
 
 func delay(d time.Duration) func(*event) { return func(e *event) { e.Delay = d } }
 
-// info replaces the reply to INFO.
-func info(text string) func(*event) {
+// replaceInfo replaces the reply to INFO.
+func replaceInfo(text string) func(*event) {
 	return do(func(e *event) { e.Reply = fakes.Bulk([]byte(text)) }, isDone(fwp.INFO))
 }
 

@@ -94,7 +94,7 @@ func actOnUsedJID(match func(*event) bool, act func(*event)) func() func(*event)
 			*usedJIDs = jids{}
 			return
 		}
-		isUsed := usedJIDs.Value(jid(e))
+		isUsed := usedJIDs.GetOrAdd(jid(e))
 		if *isUsed {
 			act(e)
 		}

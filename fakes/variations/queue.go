@@ -28,13 +28,14 @@ var queueVariations = []fakes.Variation{
 			atPoint(fakes.Delivered, fwp.FETCH), pollOnFetch)),
 	setting("fetch-waits-coarsely", func(c *fakes.Config) { c.FetchBlock = 2100 * time.Millisecond }),
 	setting("fetch-waits-less", func(c *fakes.Config) { c.FetchBlock = 1600 * time.Millisecond }),
-	variation("fetch-wakes-on-any-queue", do(func(e *event) { e.Block = e.Queues }, atPoint(fakes.Checked, fwp.FETCH))),
+	variation("fetch-wakes-on-any-queue", do(func(e *event) { e.WaitQueues = e.Queues },
+		atPoint(fakes.Checked, fwp.FETCH))),
 	variation("quiet-fetches", do(func(e *event) {
 		e.Queues = []string{"default"}
 		if e.Command.Args != nil {
 			e.Queues = strings.Split(string(e.Command.Args), " ")
 		}
-		e.Block = e.Queues[:1]
+		e.WaitQueues = e.Queues[:1]
 	}, isValid(fwp.FETCH), isQuiet)),
 	variation("quiet-until-gone",
 		do(func(e *event) { e.Conn.Server().SetWorker(wid(e), fakes.Worker{}) }, isValid(fwp.HELLO), func(e *event) bool {

@@ -14,7 +14,7 @@ import (
 // replyVariations are about lines and their replies.
 var replyVariations = []fakes.Variation{
 	// About the texts of errors.
-	variation("error-codes", errors(func(e *event) string {
+	variation("error-codes", replaceErrors(func(e *event) string {
 		switch e.About() {
 		case fakes.AboutJob, fakes.AboutWorker:
 			return "NOTFOUND"
@@ -23,9 +23,9 @@ var replyVariations = []fakes.Variation{
 		}
 		return "MALFORMED " + string(e.About())
 	})),
-	variation("error-long", errors(func(*event) string { return "ERR " + strings.Repeat("why ", 1500) })),
+	variation("error-long", replaceErrors(func(*event) string { return "ERR " + strings.Repeat("why ", 1500) })),
 	variation("error-quotes",
-		errors(func(e *event) string { return fmt.Sprintf("+OK wäre falsch – 無効な\t{%.1000q}", e.Line) })),
+		replaceErrors(func(e *event) string { return fmt.Sprintf("+OK wäre falsch – 無効な\t{%.1000q}", e.Line) })),
 	// About where a line ends, and what is in it.
 	setting("line-64-kib", func(c *fakes.Config) { c.MaxLine = 64 << 10 }),
 	variation("line-lf-taken", do(clearError, at(fakes.LineRead), isAbout(fakes.AboutLineEnd), func(e *event) bool {
@@ -41,7 +41,7 @@ var replyVariations = []fakes.Variation{
 		do(func(e *event) { e.Command.Verb = strings.ToUpper(e.Command.Verb) }, at(fakes.Parsed))),
 	// About INFO, and about commands that the protocol does not define.
 	variation("command-more-verbs", do(answerMoreVerbs, at(fakes.Ran), isAbout(fakes.AboutVerb), catalogue.Not(isEarly))),
-	variation("info-bytes", info("\x00\xff\xfe\r\n+OK\r\n\x80")),
+	variation("info-bytes", replaceInfo("\x00\xff\xfe\r\n+OK\r\n\x80")),
 	variation("info-late", catalogue.WithMemory(isDone(fwp.INFO), func(last *figures, e *event) {
 		if time.Since(last.time) >= 5*time.Second {
 			*last = figures{time.Now(), e.Reply}
@@ -49,14 +49,14 @@ var replyVariations = []fakes.Variation{
 		e.Reply = last.reply
 	})),
 	variation("info-other-types",
-		info(`{"server_utc_time":12,"faktory":{"queues":[{"name":"default","size":"0"}],`+
+		replaceInfo(`{"server_utc_time":12,"faktory":{"queues":[{"name":"default","size":"0"}],`+
 			`"sets":{"retries":"0","dead":"none","scheduled":null,"working":[]},"tasks":{"Dead":{"size":"many"},"Busy":5},`+
 			`"total_enqueued":"0"},"server":"x"}`)),
-	variation("info-text", info("# Server\r\nversion: 1.0 (größer)\r\n\r\n$5\r\n+OK\r\n")),
+	variation("info-text", replaceInfo("# Server\r\nversion: 1.0 (größer)\r\n\r\n$5\r\n+OK\r\n")),
 }
 
-// errors replaces the texts of errors.
-func errors(text func(*event) string) func(*event) {
+// replaceErrors replaces the texts of errors.
+func replaceErrors(text func(*event) string) func(*event) {
 	return do(func(e *event) { e.Reply.Text = []byte(text(e)) }, at(fakes.Ran), hasError)
 }
 

@@ -125,8 +125,8 @@ func closeOnFlush() func() func(*event) {
 				*match = true
 			}
 		case e.Command.Verb == fwp.FLUSH:
-			*producers.Value(e.Conn.ID) = false
-		case *producers.Value(e.Conn.ID):
+			*producers.GetOrAdd(e.Conn.ID) = false
+		case *producers.GetOrAdd(e.Conn.ID):
 			hangUp(e)
 		}
 	})
@@ -142,8 +142,8 @@ func forgetKeys[K comparable](key func(*event) K) func() func(*event) {
 				*match = true
 			}
 		case e.Point == fakes.Ran:
-			*keys.Value(key(e)) = false
-		case *keys.Value(key(e)):
+			*keys.GetOrAdd(key(e)) = false
+		case *keys.GetOrAdd(key(e)):
 			e.Decline(fakes.AboutWorker, "no HELLO had this wid")
 		}
 	})

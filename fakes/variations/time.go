@@ -13,8 +13,8 @@ import (
 // timeVariations are about times.
 var timeVariations = []fakes.Variation{
 	// About how times are written, and what the server's clock says.
-	variation("time-clock-ahead", clock(time.Hour)),
-	variation("time-clock-behind", clock(-20*time.Second)),
+	variation("time-clock-ahead", shiftClock(time.Hour)),
+	variation("time-clock-behind", shiftClock(-20*time.Second)),
 	variation("time-created-seconds",
 		do(func(e *event) { e.Object.SetTime("created_at", time.Now().Truncate(time.Second)) },
 			isValid(fwp.PUSH), func(e *event) bool { return e.Object.NonNull("created_at") == nil })),
@@ -23,7 +23,7 @@ var timeVariations = []fakes.Variation{
 	variation("time-given-seconds",
 		do(func(e *event) { rewriteTime(e.Object, "created_at", "2006-01-02T15:04:05Z07:00") }, at(fakes.Defaulted))),
 	variation("time-lower-case",
-		changeDelivered(times(func(text string, _ time.Time) string { return strings.ToLower(text) }))),
+		changeDelivered(mapTimes(func(text string, _ time.Time) string { return strings.ToLower(text) }))),
 	variation("time-many-digits", changeDelivered(func(job *object) {
 		if t, ok := job.Time("enqueued_at"); ok {
 			job.SetText("enqueued_at", t.UTC().Format("2006-01-02T15:04:05.000000000")+"000Z")
@@ -39,7 +39,7 @@ var timeVariations = []fakes.Variation{
 			return remote("at") || remote("created_at")
 		})),
 	variation("time-seconds", changeDelivered(serverTimes("2006-01-02T15:04:05-07:00"))),
-	variation("time-zone", changeDelivered(times(func(_ string, t time.Time) string {
+	variation("time-zone", changeDelivered(mapTimes(func(_ string, t time.Time) string {
 		return t.In(time.FixedZone("", -9*3600-1800)).Format(time.RFC3339Nano)
 	}))),
 	// About when jobs come back, and when scheduled ones are enqueued.
@@ -81,8 +81,8 @@ func serverTimes(layout string) func(job *object) {
 	return func(job *object) { rewriteTime(job, "enqueued_at", layout) }
 }
 
-// times writes every time of a job anew.
-func times(write func(text string, t time.Time) string) func(job *object) {
+// mapTimes writes every time of a job anew.
+func mapTimes(write func(text string, t time.Time) string) func(job *object) {
 	return func(job *object) {
 		for _, name := range [...]string{"created_at", "at", "enqueued_at"} {
 			if t, ok := job.Time(name); ok {
@@ -92,9 +92,9 @@ func times(write func(text string, t time.Time) string) func(job *object) {
 	}
 }
 
-// clock moves the server's clock: its own times are moved, and it reads each at as a time of its clock. at is the one
-// that the producer of a job has given.
-func clock(ahead time.Duration) func() func(*event) {
+// shiftClock moves the server's clock: its own times are moved, and it reads each at as a time of its clock. at is the
+// one that the producer of a job has given.
+func shiftClock(ahead time.Duration) func() func(*event) {
 	createdHook := do(func(e *event) { e.Object.SetTime("created_at", time.Now().Add(ahead)) }, isValid(fwp.PUSH),
 		func(e *event) bool { return e.Object.NonNull("created_at") == nil })
 	dueHooks := catalogue.WithMemoryBy(jid, at(fakes.Defaulted, fakes.Delivered), func(scheduledTime *string, e *event) {

@@ -45,7 +45,7 @@ var allVariations = sync.OnceValue(func() []fakes.Variation {
 //go:embed variations.txt
 var variationsText string
 
-var variationsTable = catalogue.Reader("fakes/variations/variations.txt", variationsText)
+var variationsTable = catalogue.LazyTable("fakes/variations/variations.txt", variationsText)
 
 // setting returns the variation of a row of variations.txt.
 func setting(name string, configure func(*fakes.Config)) fakes.Variation {

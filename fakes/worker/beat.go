@@ -50,7 +50,7 @@ func (w *Worker) beatOnce(ctx context.Context, c *conn) (interval time.Duration,
 	if e.Skip {
 		return e.Interval, nil
 	}
-	reply, err := c.ask(ctx, fwp.BEAT, encode(e.Fields))
+	reply, err := c.roundTrip(ctx, fwp.BEAT, encode(e.Fields))
 	if err != nil {
 		return e.Interval, err
 	}
@@ -62,6 +62,6 @@ func (w *Worker) beatOnce(ctx context.Context, c *conn) (interval time.Duration,
 			return e.Interval, errBroken
 		}
 	}
-	w.order(&Event{State: reply.State(), Conn: c.n, Beats: true, conn: c})
+	w.order(&Event{State: reply.State(), Conn: c.n, IsBeatConn: true, conn: c})
 	return e.Interval, nil
 }

@@ -52,12 +52,12 @@ func sortRows(lists ...[]Bug) []Bug {
 //go:embed bugs.txt
 var bugsText string
 
-var bugsTable = catalogue.Reader("fakes/worker/bugs.txt", bugsText)
+var bugsTable = catalogue.LazyTable("fakes/worker/bugs.txt", bugsText)
 
 //go:embed variations.txt
 var variationsText string
 
-var variationsTable = catalogue.Reader("fakes/worker/variations.txt", variationsText)
+var variationsTable = catalogue.LazyTable("fakes/worker/variations.txt", variationsText)
 
 // bug returns one that a hook makes, or a function that makes a hook for each worker because it remembers something.
 // The name is that of a row of bugs.txt.
@@ -138,8 +138,8 @@ func ok() fwp.Reply { return fwp.Reply{Kind: fwp.SimpleString, Text: []byte("OK"
 // exit returns a step that ends the worker at once.
 func exit(code int) func(*Event) { return func(e *Event) { e.Worker.Exit(code) } }
 
-// rest returns a step that puts off a FETCH.
-func rest(d time.Duration) func(*Event) { return func(e *Event) { e.Skip, e.Delay = true, d } }
+// postponeFetch returns a step that puts off a FETCH.
+func postponeFetch(d time.Duration) func(*Event) { return func(e *Event) { e.Skip, e.Delay = true, d } }
 
 // field returns a step that sets a field; nil removes it.
 func field(name string, value any) func(*Event) {

@@ -22,7 +22,7 @@ var helloBugs = []Bug{
 	bug("hi-newer-refused", actAt(Introducing, exitIf(func(e *Event) bool { return e.Hi.Version > fwp.Version }))),
 	bug("hi-strict", actAt(Introducing, exitIf(hasExtraMembers))),
 	bug("wid-by-connection", func(e *Event) {
-		if e.Point == Introducing && !e.Beats {
+		if e.Point == Introducing && !e.IsBeatConn {
 			e.Fields["wid"] = fmt.Sprintf("%s-%d", e.Worker.cfg.WID, e.Conn)
 		}
 	}),

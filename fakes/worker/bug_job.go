@@ -38,7 +38,7 @@ func inBatches() func(*Event) {
 		case count == 0:
 			*isFull = false
 		case *isFull:
-			rest(100 * time.Millisecond)(e)
+			postponeFetch(100 * time.Millisecond)(e)
 		}
 	})()
 }
@@ -78,7 +78,7 @@ var executorBugs = []Bug{
 			if e.Point == Delivered {
 				*isBroken, e.Skip = true, true
 			} else if *isBroken {
-				rest(longPause)(e)
+				postponeFetch(longPause)(e)
 			}
 		})),
 	// About what costs an executor. (FETCH)

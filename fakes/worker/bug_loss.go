@@ -23,9 +23,10 @@ var lossBugs = []Bug{
 		actAfterLoss(Introducing, func(e *Event) { e.Fields["wid"] = e.Worker.cfg.WID + "-again" })),
 	setting("provider-ignored", ignoreProvider),
 	bug("greeting-missed-ends-executor", catalogue.ActIf(isOpenFailure(isUngreeted), skip)),
-	bug("refused-ends-beats", catalogue.ActAfter(catalogue.Server[Event], isOpenFailure(isRefused), at(Beating), skip)),
-	bug("refused-ends-executor", catalogue.ActIf(isOpenFailure(isRefused), skip)),
-	bug("refused-ends-one", skipFirst(isOpenFailure(isRefused))),
+	bug("refused-ends-beats", catalogue.ActAfter(catalogue.ServerKey[Event], isOpenFailure(isConnRefused), at(Beating),
+		skip)),
+	bug("refused-ends-executor", catalogue.ActIf(isOpenFailure(isConnRefused), skip)),
+	bug("refused-ends-one", skipFirst(isOpenFailure(isConnRefused))),
 	bug("unresolved-ends-executor", catalogue.ActIf(isOpenFailure(isUnknownName), skip)),
 }
 
@@ -37,11 +38,11 @@ var producerLossBugs = []Bug{
 
 // actAfterLoss returns hooks that act at a point from when a connection was lost on.
 func actAfterLoss(p Point, act func(*Event)) func() func(*Event) {
-	return catalogue.ActAfter(catalogue.Server[Event], at(ConnectionLost), at(p), act)
+	return catalogue.ActAfter(catalogue.ServerKey[Event], at(ConnectionLost), at(p), act)
 }
 
 // isLostExecutor is the condition of the loss of a connection that is not that for BEAT.
-func isLostExecutor(e *Event) bool { return e.Point == ConnectionLost && !e.Beats }
+func isLostExecutor(e *Event) bool { return e.Point == ConnectionLost && !e.IsBeatConn }
 
 // ignoreProvider finds no variable FAKTORY_PROVIDER.
 func ignoreProvider(c *Config) {
@@ -59,7 +60,7 @@ func isOpenFailure(match func(error) bool) func(*Event) bool {
 	return func(e *Event) bool { return isLostExecutor(e) && e.Err != nil && match(e.Err) }
 }
 
-func isRefused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
+func isConnRefused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
 
 func isUnknownName(err error) bool {
 	_, ok := errors.AsType[*net.DNSError](err)
@@ -67,4 +68,4 @@ func isUnknownName(err error) bool {
 }
 
 // isUngreeted reports whether a connection ended in its greeting.
-func isUngreeted(err error) bool { return !isRefused(err) && !isUnknownName(err) }
+func isUngreeted(err error) bool { return !isConnRefused(err) && !isUnknownName(err) }

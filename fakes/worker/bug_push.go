@@ -33,7 +33,7 @@ var producerBugs = []Bug{
 	bug("unit-without-jobtype", actAt(Pushing, field("jobtype", nil))),
 	// These are callers that are told what is not so, and what a producer does not do. (PUSH; Server Protocol Sender and
 	// Client Protocol Receiver; Client Lifecycle)
-	setting("beats", func(c *Config) { c.Beats = true }),
+	setting("beats", func(c *Config) { c.SendsBeats = true }),
 	bug("error-ignored", tellPushed(isError)),
 	bug("exit-always-1", actAt(Exiting, func(e *Event) { e.Code = 1 })),
 	bug("replies-mixed",

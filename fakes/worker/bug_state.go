@@ -23,7 +23,7 @@ var stateBugs = []Bug{
 		})),
 	bug("beat-memory-text", actAt(Beating, field("rss_kb", "20000"))),
 	bug("beat-never", actAt(Beating, skip)),
-	bug("beat-not-behind-quiet-job", catalogue.ActAfter(catalogue.Server[Event], isRunWhenQuiet, at(Beating), skip)),
+	bug("beat-not-behind-quiet-job", catalogue.ActAfter(catalogue.ServerKey[Event], isRunWhenQuiet, at(Beating), skip)),
 	bug("beat-not-while-terminating", actAt(Beating, func(e *Event) { e.Skip = e.Worker.state() == "terminate" })),
 	bug("beat-not-while-working", actAt(Beating, func(e *Event) { e.Skip = e.Worker.RunningJobs() > 0 })),
 	setting("beat-often", func(c *Config) { c.BeatEvery = time.Second }),
@@ -61,8 +61,8 @@ const stayTime = time.Hour
 // isRunWhenQuiet is the condition of a job that has ended when its worker was quiet.
 func isRunWhenQuiet(e *Event) bool { return e.Point == Ran && e.Worker.state() == "quiet" }
 
-// isOrder is the condition of a state in the reply to a BEAT.
-func isOrder(e *Event) bool { return e.Point == Ordered && e.State != "" && e.Signal == "" }
+// isStateFromBeat is the condition of a state in the reply to a BEAT.
+func isStateFromBeat(e *Event) bool { return e.Point == Ordered && e.State != "" && e.Signal == "" }
 
 // isAbandoned is the condition of a job that still ran when the time to terminate was up.
 func isAbandoned(e *Event) bool { return e.Point == Ran && e.Outcome == Abandoned }

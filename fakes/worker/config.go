@@ -30,8 +30,8 @@ type Config struct {
 	// MaxCommands is how many commands a connection carries at most, as with a bug; any number if zero. LeaveOpen has it
 	// stay open behind them. Beats has a producer send BEATs, and Buffers has it count jobs as pushed that wait in its
 	// memory for a connection, as bugs do too.
-	MaxCommands               int
-	LeaveOpen, Beats, Buffers bool
+	MaxCommands                    int
+	LeaveOpen, SendsBeats, Buffers bool
 
 	// SeparateProcesses has executors in processes of their own, whose end is a failure of their job.
 	SeparateProcesses bool

@@ -16,12 +16,12 @@ import (
 
 // conn is one connection. One goroutine uses it.
 type conn struct {
-	w       *Worker
-	nc      net.Conn
-	in      *fwp.Reader
-	n       int
-	beats   bool
-	renewal int64 // the renewal at which it greeted
+	w          *Worker
+	nc         net.Conn
+	in         *fwp.Reader
+	n          int
+	isBeatConn bool
+	renewal    int64 // the renewal at which it greeted
 
 	skipsEndReply bool // the reply to END is not awaited
 	commands      int  // commands behind HELLO
@@ -55,7 +55,7 @@ func (w *Worker) connect(ctx context.Context, beats bool, stop <-chan struct{}) 
 func (w *Worker) pauseAfterLoss(
 	ctx context.Context, beats bool, pause time.Duration, dialErr error, stop <-chan struct{},
 ) (proceed, forget bool) {
-	e := &Event{Delay: pause, Beats: beats, Err: dialErr}
+	e := &Event{Delay: pause, IsBeatConn: beats, Err: dialErr}
 	w.at(ConnectionLost, e)
 	if e.Skip {
 		<-ctx.Done()
@@ -92,7 +92,8 @@ func (w *Worker) openConn(ctx context.Context, beats bool) (*conn, error) {
 	if w.cfg.Wrap != nil {
 		nc = w.cfg.Wrap(nc)
 	}
-	c := &conn{w: w, nc: nc, in: fwp.NewReader(nc, 0), n: int(w.dials.Add(1)), beats: beats, renewal: w.renewal.Load()}
+	c := &conn{w: w, nc: nc, in: fwp.NewReader(nc, 0), n: int(w.dials.Add(1)), isBeatConn: beats,
+		renewal: w.renewal.Load()}
 	w.mu.Lock()
 	w.conns[c] = struct{}{}
 	w.mu.Unlock()
@@ -145,7 +146,7 @@ func (c *conn) greet(ctx context.Context) error {
 	if isEarly {
 		return c.greetEarly(e.Fields)
 	}
-	reply, err := c.ask(ctx, fwp.HELLO, encode(e.Fields))
+	reply, err := c.roundTrip(ctx, fwp.HELLO, encode(e.Fields))
 	return errors.Join(err, reply.Err())
 }
 
@@ -171,11 +172,11 @@ func (w *Worker) hello() Fields {
 	}
 }
 
-func (c *conn) event() *Event { return &Event{Conn: c.n, Beats: c.beats, conn: c} }
+func (c *conn) event() *Event { return &Event{Conn: c.n, IsBeatConn: c.isBeatConn, conn: c} }
 
-// ask sends a command and returns its reply, which may be an error reply. An error means that the connection is lost,
-// or that the worker ends.
-func (c *conn) ask(ctx context.Context, verb string, args []byte) (fwp.Reply, error) {
+// roundTrip sends a command and returns its reply, which may be an error reply. An error means that the connection is
+// lost, or that the worker ends.
+func (c *conn) roundTrip(ctx context.Context, verb string, args []byte) (fwp.Reply, error) {
 	c.commands += btoi(verb != fwp.HELLO && verb != fwp.END)
 	e := c.event()
 	e.Verb, e.Line = verb, line(verb, args)
@@ -212,7 +213,7 @@ func (c *conn) ask(ctx context.Context, verb string, args []byte) (fwp.Reply, er
 	case e.Close:
 		return fwp.Reply{}, errBroken
 	case e.Repeat:
-		return c.ask(ctx, verb, args)
+		return c.roundTrip(ctx, verb, args)
 	}
 	return e.Reply, nil
 }
@@ -225,7 +226,7 @@ func (c *conn) end(ctx context.Context) {
 	e := c.event()
 	c.w.at(Ending, e)
 	if !e.Skip {
-		_, _ = c.ask(ctx, fwp.END, nil) // the server may close the connection without an answer
+		_, _ = c.roundTrip(ctx, fwp.END, nil) // the server may close the connection without an answer
 	}
 	c.close()
 }

@@ -66,10 +66,10 @@ const (
 
 // Event describes one step. A hook changes the step by changing the fields that are named at the point.
 type Event struct {
-	Point  Point
-	Worker *Worker
-	Conn   int  // the number of the connection, from 1
-	Beats  bool // it is the one for BEAT
+	Point      Point
+	Worker     *Worker
+	Conn       int  // the number of the connection, from 1
+	IsBeatConn bool // it is the one for BEAT
 
 	Hi         fwp.Hi
 	Fields     Fields

@@ -72,7 +72,7 @@ func (w *Worker) work(ctx context.Context, c *conn, pending *[]report) error {
 				c.end(ctx)
 				return errRenew
 			}
-			if err := w.tell(ctx, c, (*pending)[0]); err != nil {
+			if err := w.sendReport(ctx, c, (*pending)[0]); err != nil {
 				return err
 			}
 			*pending = (*pending)[1:]
@@ -97,9 +97,9 @@ func (c *conn) isExhausted() bool {
 	return c.w.cfg.MaxCommands > 0 && c.commands >= c.w.cfg.MaxCommands
 }
 
-// tell reports the outcome of a job. An error reply is final: the server has it from then on.
-func (w *Worker) tell(ctx context.Context, c *conn, r report) error {
-	reply, err := c.ask(ctx, r.verb, encode(r.fields))
+// sendReport reports the outcome of a job. An error reply is final: the server has it from then on.
+func (w *Worker) sendReport(ctx context.Context, c *conn, r report) error {
+	reply, err := c.roundTrip(ctx, r.verb, encode(r.fields))
 	if err == nil && reply.Kind == fwp.ErrorReply {
 		w.logf("%s: %s", r.verb, reply.Text)
 	}
@@ -162,7 +162,7 @@ func (w *Worker) fetch(ctx context.Context, c *conn, queues []string) (*Job, err
 		args = []byte(strings.Join(queues, " "))
 	}
 	begin := time.Now()
-	reply, err := c.ask(ctx, fwp.FETCH, args)
+	reply, err := c.roundTrip(ctx, fwp.FETCH, args)
 	if err != nil {
 		return nil, err
 	}
@@ -274,13 +274,13 @@ func (w *Worker) crash(ctx context.Context, _ *Job) error {
 
 // A job has a connection for every few of its pushes, but not more than some.
 const (
-	pushRounds    = 2
-	pushBatchSize = 8
+	pushesPerConn = 2
+	maxPushConns  = 8
 )
 
 // pushAll pushes the arguments of a job.
 func (w *Worker) pushAll(ctx context.Context, job *Job) error {
-	errs := make([]error, min(pushBatchSize, (len(job.Args)+pushRounds-1)/pushRounds))
+	errs := make([]error, min(maxPushConns, (len(job.Args)+pushesPerConn-1)/pushesPerConn))
 	var pushes sync.WaitGroup
 	for i := range errs {
 		pushes.Go(func() { errs[i] = w.pushShare(ctx, job.Args, i, len(errs)) })
@@ -296,7 +296,7 @@ func (w *Worker) pushShare(ctx context.Context, jobs []json.RawMessage, share, c
 		return err
 	}
 	for ; share < len(jobs); share += count {
-		reply, err := c.ask(ctx, fwp.PUSH, jobs[share])
+		reply, err := c.roundTrip(ctx, fwp.PUSH, jobs[share])
 		if err = errors.Join(err, reply.Err()); err != nil {
 			c.close()
 			return fmt.Errorf("push: %w", err)

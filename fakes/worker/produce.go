@@ -27,8 +27,8 @@ func (w *Worker) Produce(ctx context.Context, jobs io.Reader, say func(line stri
 		w.logf("%v", err)
 		return 2
 	}
-	ctx, w.end = context.WithCancelCause(ctx)
-	defer w.end(nil)
+	ctx, w.cancel = context.WithCancelCause(ctx)
+	defer w.cancel(nil)
 	defer w.closeAll()
 	lines := make(chan []byte)
 	go readLines(ctx, jobs, lines)
@@ -42,7 +42,7 @@ func (w *Worker) Produce(ctx context.Context, jobs io.Reader, say func(line stri
 		callers.Wait()
 		close(done)
 	}()
-	if w.cfg.Beats {
+	if w.cfg.SendsBeats {
 		var beats sync.WaitGroup
 		beats.Go(func() { w.beat(ctx, stop) })
 		defer beats.Wait()
@@ -52,7 +52,7 @@ func (w *Worker) Produce(ctx context.Context, jobs io.Reader, say func(line stri
 	case <-ctx.Done():
 	case <-done:
 	}
-	if code, ok := endOf(ctx); ok {
+	if code, ok := exitCodeOf(ctx); ok {
 		return code
 	}
 	e := &Event{Code: btoi(hasFailed.Load())}
@@ -216,7 +216,7 @@ func (c *caller) send(ctx context.Context, verb string, args []byte) fwp.Reply {
 			}
 			c.conn = newConn
 		}
-		reply, err := c.conn.ask(ctx, verb, args)
+		reply, err := c.conn.roundTrip(ctx, verb, args)
 		if err == nil {
 			return reply
 		}

@@ -59,9 +59,9 @@ var jobVariations = []Variation{
 		e.Queues = slices.Clone(e.Queues)
 		random.Shuffle(len(e.Queues), func(i, j int) { e.Queues[i], e.Queues[j] = e.Queues[j], e.Queues[i] })
 	})),
-	variation("refused-ends-in-order", catalogue.ActIf(isOpenFailure(isRefused),
+	variation("refused-ends-in-order", catalogue.ActIf(isOpenFailure(isConnRefused),
 		func(e *Event) { e.Worker.Signal("TERM") })),
-	variation("refused-exits", catalogue.ActIf(isOpenFailure(isRefused), exit(1))),
+	variation("refused-exits", catalogue.ActIf(isOpenFailure(isConnRefused), exit(1))),
 	variation("report-again-after-error",
 		catalogue.ActIf(isRefusal(""), func(e *Event) { // as long as it may become possible
 			e.Repeat = isReport(e.Verb) && bytes.Contains(e.Reply.Text, []byte("not possible"))
@@ -73,7 +73,7 @@ var jobVariations = []Variation{
 // pushAnother pushes a job for one that succeeded, but none for a job that was pushed for that.
 func pushAnother(e *Event) {
 	if e.Outcome == Succeeded && !strings.HasPrefix(e.Job.JID, "follow") {
-		e.Worker.say(fwp.PUSH, Fields{
+		e.Worker.sendOnNewConn(fwp.PUSH, Fields{
 			"jid": fmt.Sprintf("follow-%016x", rand.Uint64()), "jobtype": "follow", "args": []int{1}, "queue": "another",
 		})
 	}
@@ -105,7 +105,7 @@ var producerVariations = []Variation{
 	variation("push-repeated-renamed",
 		func() func(*Event) { return catalogue.Chain(actAt(ConnectionLost, repeat), renameRepeats()) }),
 	variation("refused-pushed-alone", actAt(Pushed, func(e *Event) {
-		if e.Reply.Kind == fwp.ErrorReply && e.Worker.say(fwp.PUSH, e.Fields) {
+		if e.Reply.Kind == fwp.ErrorReply && e.Worker.sendOnNewConn(fwp.PUSH, e.Fields) {
 			e.State = "pushed"
 		}
 	})),

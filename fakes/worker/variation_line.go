@@ -26,7 +26,7 @@ var lineVariations = []Variation{
 	variation("beat-without-memory", actAt(Beating, field("rss_kb", nil))),
 	variation("beat-without-state", actAt(Beating, field("current_state", nil))),
 	variation("connections-renewed", catalogue.ActEveryNth(25, at(Ran), renew)),
-	variation("end-reply-unread", actOnSend(fwp.END, func(e *Event) { e.Worker.hurry(e.Conn) })),
+	variation("end-reply-unread", actOnSend(fwp.END, func(e *Event) { e.Worker.skipEndReply(e.Conn) })),
 	variation("exit-late", actAt(Exiting, func(e *Event) { e.Delay = 3 * time.Second })),
 	variation("hash-upper-case", actAt(Introducing, func(e *Event) {
 		if hash, ok := e.Fields["pwdhash"].(string); ok {
@@ -43,7 +43,7 @@ var lineVariations = []Variation{
 		actAt(Introducing, func(e *Event) { e.Fields["app"], e.Fields["rss_kb"] = "fwp", 1 })),
 	variation("hello-no-labels", actAt(Introducing, field("labels", []string{}))),
 	variation("info-between",
-		actAt(Beating, func(e *Event) { _, _ = e.conn.ask(context.Background(), fwp.INFO, nil) })),
+		actAt(Beating, func(e *Event) { _, _ = e.conn.roundTrip(context.Background(), fwp.INFO, nil) })),
 	variation("json-ascii", actOnSend("", func(e *Event) { e.Line = ascii(e.Line) })),
 	variation("json-slashes",
 		actOnSend("", func(e *Event) { e.Line = bytes.ReplaceAll(e.Line, []byte("/"), []byte(`\/`)) })),
@@ -78,12 +78,12 @@ func beatIrregularly() func(*Event) {
 
 // answerOrder sends a BEAT when the first order has come. That calls the hook, so it waits outside of the memory.
 func answerOrder() func(*Event) {
-	first := skipFirst(isOrder)()
+	first := skipFirst(isStateFromBeat)()
 	return func(e *Event) {
 		if first(e); e.Point == Ordered && e.Skip {
 			e.Skip = false
 			fields := Fields{"wid": e.Worker.cfg.WID, "current_state": e.State}
-			_, _ = e.conn.ask(context.Background(), fwp.BEAT, encode(fields))
+			_, _ = e.conn.roundTrip(context.Background(), fwp.BEAT, encode(fields))
 		}
 	}
 }

@@ -28,7 +28,7 @@ type Worker struct {
 	closedChans     map[chan struct{}]bool
 
 	abandon     chan struct{} // closed when jobs that still run are to fail
-	end         context.CancelCauseFunc
+	cancel      context.CancelCauseFunc
 	dials       atomic.Int64
 	produces    bool         // it is a producer
 	renewal     atomic.Int64 // grows when all connections are to greet again
@@ -41,7 +41,7 @@ func New(config Config) *Worker {
 	return &Worker{
 		cfg: config, conns: map[*conn]struct{}{}, closedChans: map[chan struct{}]bool{},
 		quietSignal: make(chan struct{}), terminateSignal: make(chan struct{}), abandon: make(chan struct{}),
-		end: func(error) {},
+		cancel: func(error) {},
 	}
 }
 
@@ -58,12 +58,12 @@ func (w *Worker) Run(ctx context.Context) int {
 		w.logf("%v", err)
 		return 2
 	}
-	ctx, w.end = context.WithCancelCause(ctx)
-	defer w.end(nil)
+	ctx, w.cancel = context.WithCancelCause(ctx)
+	defer w.cancel(nil)
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer w.closeAll()
-	defer w.end(nil)
+	defer w.cancel(nil)
 	executors := make(chan struct{})
 	all.Go(func() {
 		w.executeAll(ctx)
@@ -100,7 +100,7 @@ func (w *Worker) awaitEnd(ctx context.Context, executors, beats <-chan struct{},
 		case <-beats:
 			isOver = true
 		}
-		if code, ok := endOf(ctx); ok {
+		if code, ok := exitCodeOf(ctx); ok {
 			return code
 		}
 		if isOver {
@@ -112,8 +112,8 @@ func (w *Worker) awaitEnd(ctx context.Context, executors, beats <-chan struct{},
 	}
 }
 
-// endOf returns the exit code of a worker that is ended without ceremony, and whether it is.
-func endOf(ctx context.Context) (code int, ok bool) {
+// exitCodeOf returns the exit code of a worker that is ended without ceremony, and whether it is.
+func exitCodeOf(ctx context.Context) (code int, ok bool) {
 	if exit, ok := errors.AsType[exitCode](context.Cause(ctx)); ok {
 		return int(exit), true
 	}
@@ -193,7 +193,7 @@ type exitCode int
 func (c exitCode) Error() string { return "exit status " + strconv.Itoa(int(c)) }
 
 // Exit ends the worker at once with an exit code: it works no other job when Exit has returned.
-func (w *Worker) Exit(code int) { w.end(exitCode(code)) }
+func (w *Worker) Exit(code int) { w.cancel(exitCode(code)) }
 
 // closeOnce closes a channel that may be closed already.
 func (w *Worker) closeOnce(c chan struct{}) {
@@ -234,21 +234,21 @@ func (w *Worker) endAll() {
 	}
 }
 
-// say sends a command on a connection of its own.
-func (w *Worker) say(verb string, fields Fields) (ok bool) {
+// sendOnNewConn sends a command on a connection of its own.
+func (w *Worker) sendOnNewConn(verb string, fields Fields) (ok bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), dialPatience)
 	defer cancel()
 	c, err := w.openConn(ctx, false)
 	if err != nil {
 		return false
 	}
-	reply, err := c.ask(ctx, verb, encode(fields))
+	reply, err := c.roundTrip(ctx, verb, encode(fields))
 	c.end(ctx)
 	return err == nil && reply.Kind == fwp.SimpleString
 }
 
-// hurry closes a connection as soon as its next line is written, without a wait for the reply.
-func (w *Worker) hurry(number int) {
+// skipEndReply closes a connection as soon as its next line is written, without a wait for the reply.
+func (w *Worker) skipEndReply(number int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for c := range w.conns {

@@ -145,7 +145,7 @@ func TestHook(t *testing.T) {
 		"Replied, again":    {jobs, set(Replied, fwp.ACK, repeatFirst()), repeatLine(`0.100 s C: ACK {"jid":"a"}`)},
 		"Replied, close":    {jobs, set(Replied, fwp.HELLO, func(e *Event) { e.Close = true }), "!FETCH"},
 		"Replied, exit":     {jobs, set(Replied, fwp.ACK, func(e *Event) { e.Exit = true }), "exit 1"},
-		"Fetching, delay":   {jobs, set(Fetching, "", rest(time.Hour)), "!FETCH"},
+		"Fetching, delay":   {jobs, set(Fetching, "", postponeFetch(time.Hour)), "!FETCH"},
 		"Fetching, queues":  {jobs, set(Fetching, "", func(e *Event) { e.Queues = []string{"x"} }), `FETCH x`},
 		"Delivered, skip":   {jobs, set(Delivered, "", skip), "!ACK"},
 		"Delivered, again":  {jobs, set(Delivered, "", repeat), repeatLine(`0.100 s C: ACK {"jid":"a"}`)},
@@ -190,7 +190,7 @@ func TestPoints(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			if e.Conn > 0 {
-				points[e.Beats] = append(points[e.Beats], e.Point)
+				points[e.IsBeatConn] = append(points[e.IsBeatConn], e.Point)
 			}
 			assert.NotNil(t, e.Worker)
 			switch e.Point {
@@ -224,7 +224,7 @@ func TestPausesBetweenDials(t *testing.T) {
 		var dials []string
 		var logged []string
 		w := New(Config{
-			URL: "tcp://server", Concurrency: 1, Hook: func(e *Event) { e.Skip = e.Point == ConnectionLost && e.Beats },
+			URL: "tcp://server", Concurrency: 1, Hook: func(e *Event) { e.Skip = e.Point == ConnectionLost && e.IsBeatConn },
 			Dial: func(_ context.Context, network, addr string) (net.Conn, error) {
 				mu.Lock()
 				defer mu.Unlock()

@@ -25,7 +25,7 @@ var allBugs = sync.OnceValue(func() []Bug {
 //go:embed bugs.txt
 var bugsText string
 
-var bugsTable = catalogue.Reader("fakes/workq/bugs.txt", bugsText)
+var bugsTable = catalogue.LazyTable("fakes/workq/bugs.txt", bugsText)
 
 // bug returns the bug of a row of bugs.txt that has no rule: a hook makes it, or a function that makes a hook for
 // each server because it remembers something.
@@ -105,7 +105,7 @@ func loseNamedJobs(lostNames *catalogue.Memory[string, bool], e *Event) {
 		e.Skip = e.Skip || lostNames.Has(e.Job.Name)
 	case !bytes.Contains(e.Bytes, []byte("\n")):
 		for _, name := range strings.FieldsFunc(string(e.Bytes), isForbidden) {
-			*lostNames.Value(name) = true
+			*lostNames.GetOrAdd(name) = true
 		}
 	}
 }

@@ -15,23 +15,23 @@ import (
 // codedBugs are those that no rule can say, by commands.
 var codedBugs = []Bug{
 	// About what jobs are added and scheduled with. (add; schedule)
-	bug("add-attempts-one", changes(workq.Add, func(j *Job) {
+	bug("add-attempts-one", changeAdded(workq.Add, func(j *Job) {
 		j.MaxAttempts = cmp.Or(j.MaxAttempts, 2)
 	})),
-	bug("add-fails-ignored", changes(workq.Add, func(j *Job) { j.MaxFails = 0 })),
-	bug("add-payload-cut", changes(workq.Add, func(j *Job) {
+	bug("add-fails-ignored", changeAdded(workq.Add, func(j *Job) { j.MaxFails = 0 })),
+	bug("add-payload-cut", changeAdded(workq.Add, func(j *Job) {
 		if len(j.Payload) > 0 {
 			j.Payload = j.Payload[:len(j.Payload)-1]
 		}
 	})),
-	bug("add-payload-nul", changes(workq.Add, func(j *Job) {
+	bug("add-payload-nul", changeAdded(workq.Add, func(j *Job) {
 		j.Payload, _, _ = bytes.Cut(j.Payload, []byte{0})
 	})),
-	bug("add-payload-trimmed", changes(workq.Add, func(j *Job) { j.Payload = bytes.TrimSpace(j.Payload) })),
-	bug("add-priority-ignored", changes(workq.Add, func(j *Job) { j.Priority = 0 })),
-	bug("add-priority-unsigned", changes(workq.Add, func(j *Job) { j.Priority = max(j.Priority, 0) })),
+	bug("add-payload-trimmed", changeAdded(workq.Add, func(j *Job) { j.Payload = bytes.TrimSpace(j.Payload) })),
+	bug("add-priority-ignored", changeAdded(workq.Add, func(j *Job) { j.Priority = 0 })),
+	bug("add-priority-unsigned", changeAdded(workq.Add, func(j *Job) { j.Priority = max(j.Priority, 0) })),
 	bug("add-same-id", catalogue.ActOnRepeat(jobOf, reads(workq.Add), catalogue.ActIf(isValid(workq.Add), renumber))),
-	bug("add-ttl-ignored", changes(workq.Add, func(j *Job) { j.TTL = 10_000 * time.Hour })),
+	bug("add-ttl-ignored", changeAdded(workq.Add, func(j *Job) { j.TTL = 10_000 * time.Hour })),
 	bug("add-ttl-largest",
 		actAt(Adding, func(e *Event) { e.Skip = e.Skip || e.Job.TTL > 10_000*time.Hour }, workq.Add)),
 	bug("add-ttl-leased", actBetween(at(Leased), isUnheld, at(Evicted), skip)),
@@ -43,10 +43,10 @@ var codedBugs = []Bug{
 			}
 			e.Skip = time.Since(*endTime) < time.Second
 		})),
-	bug("schedule-at-once", changes(workq.Schedule, func(j *Job) { j.DueTime = time.Time{} })),
-	bug("schedule-attempts-ignored", changes(workq.Schedule, func(j *Job) { j.MaxAttempts = 0 })),
-	bug("schedule-late", changes(workq.Schedule, func(j *Job) { j.DueTime = j.DueTime.Add(20 * time.Second) })),
-	bug("schedule-ttl-at-once", changes(workq.Schedule, func(j *Job) { j.TTL -= time.Until(j.DueTime) })),
+	bug("schedule-at-once", changeAdded(workq.Schedule, func(j *Job) { j.DueTime = time.Time{} })),
+	bug("schedule-attempts-ignored", changeAdded(workq.Schedule, func(j *Job) { j.MaxAttempts = 0 })),
+	bug("schedule-late", changeAdded(workq.Schedule, func(j *Job) { j.DueTime = j.DueTime.Add(20 * time.Second) })),
+	bug("schedule-ttl-at-once", changeAdded(workq.Schedule, func(j *Job) { j.TTL -= time.Until(j.DueTime) })),
 	// About giving jobs out, and waiting for them. (lease; run; result)
 	bug("lease-again-longer", catalogue.WithMemoryBy(jobOf, at(Leased), func(isLeased *bool, e *Event) {
 		if *isLeased {
@@ -63,13 +63,13 @@ var codedBugs = []Bug{
 	bug("lease-names-in-order", actAt(Choosing, func(e *Event) { e.Names = e.Command.Names })),
 	bug("lease-other-id", record(workq.Lease, setOtherID)),
 	bug("lease-other-name", record(workq.Lease, func(r *workq.Record) { r.Head[1] += ".x" })),
-	bug("lease-timeout-late", waits(workq.Lease, 4)),
+	bug("lease-timeout-late", multiplyWait(workq.Lease, 4)),
 	bug("lease-ttr-seconds",
 		record(workq.Lease, func(r *workq.Record) { r.Head[2] = r.Head[2][:max(1, len(r.Head[2])-3)] })),
-	bug("result-timeout-late", waits(workq.Result, 4)),
+	bug("result-timeout-late", multiplyWait(workq.Result, 4)),
 	bug("run-other-id", record(workq.Run, setOtherID)),
 	bug("run-time-to-run", actAt(Adding, func(e *Event) { e.Job.TTR *= 8 }, workq.Run)),
-	bug("run-timeout-late", waits(workq.Run, 4)),
+	bug("run-timeout-late", multiplyWait(workq.Run, 4)),
 	// About the reports of workers. (complete; fail)
 	bug("complete-is-failed", actAt(Finished, func(e *Event) { e.Success = false }, workq.Complete)),
 	bug("complete-late-refused", actBetween(at(Expired), at(Leased), reads(workq.Complete), answer(notFound()))),
@@ -88,23 +88,23 @@ var codedBugs = []Bug{
 	// About inspect and delete.
 	bug("delete-leased-refused", actBetween(at(Leased), isUnheld, reads(workq.Delete), answer(notFound()))),
 	bug("inspect-attempts-before", catalogue.ActAfter(jobOf, at(Evicted), at(Inspected, workq.InspectJob),
-		key(workq.InspectJob, "attempts", func(string) string { return "1" }))),
-	bug("inspect-attempts-zero", key(workq.InspectJob, "attempts", toZero)),
+		changeKey(workq.InspectJob, "attempts", func(string) string { return "1" }))),
+	bug("inspect-attempts-zero", changeKey(workq.InspectJob, "attempts", toZero)),
 	bug("inspect-count-less",
 		record(workq.InspectJob, func(r *workq.Record) { r.Head[1] = strconv.Itoa(len(r.Keys) - 1) })),
-	bug("inspect-fails-zero", key(workq.InspectJob, "fails", toZero)),
+	bug("inspect-fails-zero", changeKey(workq.InspectJob, "fails", toZero)),
 	bug("inspect-jobs-empty", actAt(Inspected, clearRecords, workq.InspectJobs)),
 	bug("inspect-limit-ignored", removeLimit(workq.InspectJobs)),
-	bug("inspect-other-priority", key(workq.InspectJob, "priority", toZero)),
-	bug("inspect-queue-empty", key(workq.InspectQueue, "ready-len", toZero)),
-	bug("inspect-queue-scheduled", key(workq.InspectQueue, "scheduled-len", toZero)),
+	bug("inspect-other-priority", changeKey(workq.InspectJob, "priority", toZero)),
+	bug("inspect-queue-empty", changeKey(workq.InspectQueue, "ready-len", toZero)),
+	bug("inspect-queue-scheduled", changeKey(workq.InspectQueue, "scheduled-len", toZero)),
 	bug("inspect-queues-limit", removeLimit(workq.InspectQueues)),
 	bug("inspect-scheduled-empty", actAt(Inspected, clearRecords, workq.InspectScheduled)),
 	bug("inspect-scheduled-limit", removeLimit(workq.InspectScheduled)),
 	bug("inspect-server-started", actAt(Inspected, func(e *Event) {
 		e.Records[0] = workq.InspectRecord("server", e.Records[0].Keys[:2]...)
 	}, workq.InspectServer)),
-	bug("inspect-state-new", key(workq.InspectJob, "state", toZero)),
+	bug("inspect-state-new", changeKey(workq.InspectJob, "state", toZero)),
 	// These accept what is malformed, or write replies that are.
 	bug("line-lf", replaceBytes("\r\n", "\n")),
 	bug("line-size-less", record(workq.Lease, func(r *workq.Record) {
@@ -114,8 +114,8 @@ var codedBugs = []Bug{
 	})),
 }
 
-// changes returns a hook that changes the jobs that a verb adds.
-func changes(verb string, change func(*Job)) func(*Event) {
+// changeAdded returns a hook that changes the jobs that a verb adds.
+func changeAdded(verb string, change func(*Job)) func(*Event) {
 	return actAt(Adding, func(e *Event) { change(e.Job) }, verb)
 }
 
@@ -131,8 +131,8 @@ func renumber(e *Event) {
 // isUnheld is the condition that a job is not held by a worker any more.
 func isUnheld(e *Event) bool { return e.Point == Expired || e.Point == Finished }
 
-// waits returns a hook by which a command waits so many times as long as it says.
-func waits(verb string, factor uint64) func(*Event) {
+// multiplyWait returns a hook by which a command waits so many times as long as it says.
+func multiplyWait(verb string, factor uint64) func(*Event) {
 	return actAt(Parsed, func(e *Event) { e.Command.Wait *= factor }, verb)
 }
 
@@ -146,8 +146,8 @@ func hasLeased(e *Event) bool {
 	return e.Point == Ran && e.Command.Verb == workq.Lease && len(e.Reply.Records) > 0
 }
 
-// key returns a hook that changes a key of what inspect shows.
-func key(verb, name string, change func(string) string) func(*Event) {
+// changeKey returns a hook that changes a key of what inspect shows.
+func changeKey(verb, name string, change func(string) string) func(*Event) {
 	return actAt(Inspected, func(e *Event) {
 		for _, r := range e.Records {
 			for i := range r.Keys {

@@ -133,7 +133,7 @@ func (c *conn) lease(command workq.Command) (workq.Reply, bool) {
 			}
 		}
 		e := h.Job
-		if s.lease(e) {
+		if s.recordLease(e) {
 			return workq.LeaseReply(e.UUID, e.Name, uint64(e.TTR.Milliseconds()), e.Payload), true //nolint:gosec // not negative
 		}
 		s.store.Remove(e.serial)

@@ -79,8 +79,8 @@ func (s *Server) recordOf(e *entry) workq.Record {
 
 // lifetime returns the time to live in milliseconds, as the command has it.
 func (e *entry) lifetime() uint64 {
-	if e.TTL == milliseconds(e.ttl) {
-		return e.ttl
+	if e.TTL == milliseconds(e.commandTTL) {
+		return e.commandTTL
 	}
 	return uint64(e.TTL.Milliseconds()) //nolint:gosec // not negative
 }

@@ -21,7 +21,7 @@ type Job struct {
 	CreationTime time.Time
 	Foreground   bool // of run: it has no time to live, and ends with its command
 
-	ttl uint64 // milliseconds, as the command has them: TTL may be less
+	commandTTL uint64 // milliseconds, as the command has them: TTL may be less
 }
 
 // State is the state of a job as inspect shows it. (inspect job by id, Keys)
@@ -82,7 +82,7 @@ func newJob(c workq.Command, now time.Time) Job {
 	j := Job{
 		UUID: c.ID, Name: c.Name(), Payload: c.Block, TTR: milliseconds(c.TTR), TTL: milliseconds(c.TTL),
 		Priority: c.Priority, MaxAttempts: c.MaxAttempts, MaxFails: c.MaxFails, CreationTime: now.UTC(),
-		Foreground: c.Verb == workq.Run, ttl: c.TTL,
+		Foreground: c.Verb == workq.Run, commandTTL: c.TTL,
 	}
 	if c.Verb == workq.Schedule {
 		j.DueTime, _ = workq.Time(c.Time) // the reader has checked it
@@ -173,8 +173,8 @@ func (s *Server) find(id string) *entry {
 	return s.jobs[id]
 }
 
-// lease records that a worker has a job. It returns false if the job has ended or was removed.
-func (s *Server) lease(e *entry) bool {
+// recordLease records that a worker has a job. It returns false if the job has ended or was removed.
+func (s *Server) recordLease(e *entry) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.jobs[e.UUID] != e || e.isOver() {

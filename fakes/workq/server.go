@@ -108,7 +108,7 @@ type conn struct {
 type parsedCommand struct {
 	command workq.Command
 	err     error
-	isLost  bool
+	isFatal bool
 }
 
 // serve answers commands one after the other until either side closes the connection.
@@ -124,7 +124,7 @@ func (c *conn) serve() {
 	for {
 		select {
 		case p, ok := <-c.commands:
-			if !ok || !c.answer(p) || p.isLost {
+			if !ok || !c.answer(p) || p.isFatal {
 				return
 			}
 		case <-s.done:

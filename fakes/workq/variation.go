@@ -26,7 +26,7 @@ var allVariations = sync.OnceValue(func() []Variation {
 //go:embed variations.txt
 var variationsText string
 
-var variationsTable = catalogue.Reader("fakes/workq/variations.txt", variationsText)
+var variationsTable = catalogue.LazyTable("fakes/workq/variations.txt", variationsText)
 
 // variation returns one that a hook makes, or a function that makes a hook for each server because it remembers
 // something.

@@ -119,7 +119,7 @@ func TestSimulatedClientsGoAway(t *testing.T) {
 		h, _ := simulate(seed, 6+int(seed%10), "")
 		wids := map[string]int{}
 		for _, e := range h.Events {
-			if e.Outcome == Open {
+			if e.Outcome == NoReply {
 				counts[e.Op]++
 			}
 			if client, ok := wids[e.Worker]; ok && client != e.Client {

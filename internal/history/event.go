@@ -26,8 +26,8 @@ var opNames = text.NewEnum("operation", map[Op]string{
 	Disrupt: "disruption",
 })
 
-// Operated reports whether it is an action of an operator.
-func (o Op) Operated() bool { return o == Restart || o == Kill || o == Disrupt }
+// IsOperatorAction reports whether it is an action of an operator.
+func (o Op) IsOperatorAction() bool { return o == Restart || o == Kill || o == Disrupt }
 
 // String returns the verb of the command, or the word of the action.
 func (o Op) String() string { return opNames.String(o) }
@@ -43,14 +43,14 @@ type Outcome uint8
 
 // The zero outcome is that there is no reply.
 const (
-	Open    Outcome = iota // no reply, for ever: it may have had its effect at any time, or none
+	NoReply Outcome = iota // no reply, for ever: it may have had its effect at any time, or none
 	OK                     // it was done; of a FETCH: a job
 	Empty                  // of a FETCH: no job
 	Refused                // an error
 )
 
 var outcomeNames = text.NewEnum("outcome", map[Outcome]string{
-	Open: "open", OK: "ok", Empty: "empty", Refused: "refused",
+	NoReply: "open", OK: "ok", Empty: "empty", Refused: "refused",
 })
 
 // String returns the outcome in one word.
@@ -101,7 +101,7 @@ type Event struct {
 	Action string `json:"action,omitempty"`
 
 	// Call is the time before the first byte was sent, Return the time of the reply.
-	// Return is negative, and does not count, with Open.
+	// Return is negative, and does not count, with NoReply.
 	Call   time.Duration `json:"call"`
 	Return time.Duration `json:"return"`
 }
@@ -128,7 +128,7 @@ func (e *Event) queueNames() []string {
 }
 
 // hasReply reports whether there is a reply.
-func (e *Event) hasReply() bool { return e.Outcome != Open && e.Return >= e.Call }
+func (e *Event) hasReply() bool { return e.Outcome != NoReply && e.Return >= e.Call }
 
 // end returns when the event was over at the latest.
 func (e *Event) end() time.Duration {
@@ -140,7 +140,7 @@ func (e *Event) end() time.Duration {
 
 // withoutReply returns the event without its reply.
 func (e Event) withoutReply() Event {
-	e.Outcome, e.Return = Open, -1
+	e.Outcome, e.Return = NoReply, -1
 	if e.Op == Fetch {
 		e.JID, e.Queue, e.Body = "", "", ""
 	}

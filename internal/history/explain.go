@@ -27,7 +27,7 @@ func (j *judge) explain() {
 		}
 	}
 	p.dropNeedless(Flush, Ack)
-	if len(p.rules) == 0 || p.rules[0] != limit {
+	if len(p.rules) == 0 || p.rules[0] != ruleRetries {
 		p.dropNeedless(Fail)
 	}
 	p.sort()
@@ -107,14 +107,14 @@ func (p *proof) explainsWithout(r rule) bool {
 // order returns the order in which rules are tried: calls with a reply come before calls
 // without one.
 func (p *proof) order() []rule {
-	rules := []rule{schedule, origin}
-	for _, r := range []rule{clearing, purge, limit} {
+	rules := []rule{ruleSchedule, rulePush}
+	for _, r := range []rule{ruleFlush, ruleAck, ruleRetries} {
 		if p.hasAnswer(r.ends()) {
 			rules = append(rules, r)
 		}
 	}
-	rules = append(rules, backoff, holding)
-	for _, r := range []rule{clearing, purge} {
+	rules = append(rules, ruleBackoff, ruleHeld)
+	for _, r := range []rule{ruleFlush, ruleAck} {
 		if !slices.Contains(rules, r) {
 			rules = append(rules, r)
 		}
@@ -125,9 +125,9 @@ func (p *proof) order() []rule {
 // ends returns the command that ends a job by the rule.
 func (r rule) ends() Op {
 	switch r {
-	case clearing:
+	case ruleFlush:
 		return Flush
-	case purge:
+	case ruleAck:
 		return Ack
 	default:
 		return Fail
@@ -145,11 +145,11 @@ func (p *proof) sort() {
 		switch c := &p.search.calls[i]; {
 		case c.op == Fetch:
 			p.deliveries = append(p.deliveries, c.event)
-		case c.op == Ack && (c.isSure || p.needs(purge)):
+		case c.op == Ack && (c.isSure || p.needs(ruleAck)):
 			p.acks = append(p.acks, c.event)
-		case c.op == Flush && (c.isSure || p.needs(clearing)):
+		case c.op == Flush && (c.isSure || p.needs(ruleFlush)):
 			p.flushes = append(p.flushes, c.event)
-		case c.op == Fail && (c.isSure || p.needs(backoff)):
+		case c.op == Fail && (c.isSure || p.needs(ruleBackoff)):
 			p.fails = append(p.fails, c.event)
 		}
 	}

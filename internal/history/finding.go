@@ -31,15 +31,15 @@ func (j *judge) addProven(p *proof) {
 func (p *proof) guess() rule {
 	switch {
 	case len(p.fails) > 0:
-		return limit
+		return ruleRetries
 	case len(p.flushes) > 0:
-		return clearing
+		return ruleFlush
 	case len(p.acks) > 0:
-		return purge
+		return ruleAck
 	case len(p.deliveries) > 1:
-		return holding
+		return ruleHeld
 	default:
-		return origin
+		return rulePush
 	}
 }
 
@@ -47,21 +47,21 @@ func (p *proof) guess() rule {
 func (j *judge) breachOf(p *proof, r rule) (breach Breach, reason string) {
 	x, l := j.index, &j.life
 	switch r {
-	case limit:
+	case ruleRetries:
 		return l.retryBreach(), fmt.Sprintf("although it had no retry left after %s, which was answered with OK: %s",
 			x.names(p.fails), l.retryWords())
-	case origin:
+	case rulePush:
 		return BeforePush, fmt.Sprintf("although its first PUSH, %s, was sent later", x.name(l.pushEvent))
-	case schedule:
+	case ruleSchedule:
 		return Early, fmt.Sprintf("before its at of %s, with which %s pushed it", clock(l.push.At), x.name(l.pushEvent))
-	case clearing:
+	case ruleFlush:
 		return Flushed, fmt.Sprintf("although %s pushed it, and %s has removed all jobs since",
 			x.name(l.pushEvent), x.names(p.flushes))
-	case purge:
+	case ruleAck:
 		return Returned, fmt.Sprintf(
 			"although its worker acknowledged it with %s, before the last delivery and within its reservation of %s",
 			x.names(p.acks), l.reserve)
-	case backoff:
+	case ruleBackoff:
 		return RetriedAtOnce, fmt.Sprintf("less than %s after it failed with %s", x.limits.Backoff, x.names(p.fails))
 	default:
 		return j.duplicationBreach(p), fmt.Sprintf(

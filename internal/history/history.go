@@ -21,9 +21,9 @@ type History struct {
 	// without a PUSH in the history is not a finding.
 	Strangers bool
 
-	// Cut is when the record ends early, 0 if it does not: events that were called then
+	// CutAt is when the record ends early, 0 if it does not: events that were called then
 	// or later may be missing. [Load] sets it for a damaged file.
-	Cut time.Duration
+	CutAt time.Duration
 
 	Limits Limits
 }

@@ -20,14 +20,14 @@ type index struct {
 	queues  map[string]*queue
 	holders map[holder]int32
 	flushes line // that were not refused
-	ends    line // restarts and kills
+	stops   line // restarts and kills
 }
 
 // queue is the index of one queue.
 type queue struct {
 	name      string
 	empties   line          // FETCHes that found nothing in it
-	last      int32         // of those the one that was called last, -1 if there is none
+	lastEmpty int32         // of those the one that was called last, -1 if there is none
 	firstOpen time.Duration // the call of the first FETCH without a reply that names it
 	takers    []int32       // the FETCHes without a reply that name it
 	windows   []window      // of its jobs, see ready.go
@@ -51,7 +51,7 @@ func newIndex(h *History) *index {
 		x.place(int32(i)) //nolint:gosec // memory ends before int32 does
 	}
 	x.flushes.close(x.events)
-	x.ends.close(x.events)
+	x.stops.close(x.events)
 	for _, q := range x.queues {
 		q.empties.close(x.events)
 	}
@@ -66,7 +66,7 @@ func (x *index) groupByJob() {
 	for i := range x.events {
 		e := &x.events[i]
 		job[i] = -1
-		if e.JID == "" || x.cut(e) || e.Op == Fetch && !e.isDelivery() {
+		if e.JID == "" || x.isCut(e) || e.Op == Fetch && !e.isDelivery() {
 			continue
 		}
 		n, ok := numbers[e.JID]
@@ -97,9 +97,9 @@ func (x *index) groupByJob() {
 func (x *index) place(i int32) {
 	e := &x.events[i]
 	switch {
-	case x.cut(e):
+	case x.isCut(e):
 	case e.Op == Restart || e.Op == Kill:
-		x.ends.add(i)
+		x.stops.add(i)
 	case e.Op == Flush && e.Outcome != Refused:
 		x.flushes.add(i)
 	default:
@@ -121,7 +121,7 @@ func (x *index) placeFetch(i int32) {
 		for _, name := range e.queueNames() {
 			q := x.queue(name)
 			q.empties.add(i)
-			q.last = i
+			q.lastEmpty = i
 		}
 	}
 }
@@ -129,17 +129,17 @@ func (x *index) placeFetch(i int32) {
 func (x *index) queue(name string) *queue {
 	q := x.queues[name]
 	if q == nil {
-		q = &queue{name: name, last: -1, firstOpen: forever}
+		q = &queue{name: name, lastEmpty: -1, firstOpen: forever}
 		x.queues[name] = q
 	}
 	return q
 }
 
-// cut reports whether the event is after the end of the record.
-func (x *index) cut(e *Event) bool { return x.history.Cut != 0 && e.Call >= x.history.Cut }
+// isCut reports whether the event is after the end of the record.
+func (x *index) isCut(e *Event) bool { return x.history.CutAt != 0 && e.Call >= x.history.CutAt }
 
 // end returns the end of the record.
-func (x *index) end() time.Duration { return cmp.Or(x.history.Cut, forever) }
+func (x *index) end() time.Duration { return cmp.Or(x.history.CutAt, forever) }
 
 func (l *line) add(i int32) { l.events = append(l.events, i) }
 

@@ -81,7 +81,7 @@ func (l *life) readPush(x *index) {
 		l.earliest = e.At - x.limits.MaxLead
 		l.begin = max(min(l.begin, forever-x.limits.MaxDelay), e.At) + x.limits.MaxDelay
 	}
-	for _, i := range x.ends.from(e.Call) {
+	for _, i := range x.stops.from(e.Call) {
 		if end := &x.events[i]; end.end() >= e.Call {
 			l.until, l.stopEvent = min(l.until, end.Call), i
 			break

@@ -18,12 +18,12 @@ type deadline struct {
 // deadline returns that of the job, false if it has none.
 func (l *life) deadline(x *index) (deadline, bool) {
 	q := x.queues[l.push.queue()]
-	if !x.history.Drained || x.history.Cut != 0 || !l.push.hasReply() || q == nil || q.last < 0 {
+	if !x.history.Drained || x.history.CutAt != 0 || !l.push.hasReply() || q == nil || q.lastEmpty < 0 {
 		return deadline{}, false
 	}
-	at, patience := x.events[q.last].Call, x.limits.Patience
+	at, patience := x.events[q.lastEmpty].Call, x.limits.Patience
 	return deadline{
-		empty:          q.last,
+		empty:          q.lastEmpty,
 		isQueueOverdue: at > max(l.last, l.begin),
 		isWaitOverdue:  at > l.last+patience,
 		isHoldOverdue:  at > l.last+l.reserve+patience,
@@ -106,11 +106,11 @@ func (j *judge) judgeMissing(q *queue) {
 		return
 	}
 	x := j.index
-	evidence := append([]int32{q.last}, q.missing...)
+	evidence := append([]int32{q.lastEmpty}, q.missing...)
 	j.find(Lost, "", fmt.Sprintf(
 		"%d jobs that were accepted for queue %s never came, only %d FETCHes without a reply can have taken one each, "+
 			"and later %s found the queue empty",
-		len(q.missing), q.name, len(q.takers), x.name(q.last)), append(evidence, q.takers...)...)
+		len(q.missing), q.name, len(q.takers), x.name(q.lastEmpty)), append(evidence, q.takers...)...)
 }
 
 // judgeRestart evaluates a job that was pushed before a restart and never delivered: that it
@@ -121,7 +121,7 @@ func (j *judge) judgeRestart(d deadline) {
 	if l.isTouched || !d.isQueueOverdue || d.allowsOpenFetch(x, x.queues[l.push.queue()]) || l.push.end() >= stop.Call {
 		return
 	}
-	for _, i := range x.ends.from(l.push.Call) {
+	for _, i := range x.stops.from(l.push.Call) {
 		if e := &x.events[i]; e.end() >= l.push.Call && (e.Op == Kill || e.end() >= x.events[d.empty].Call) {
 			return
 		}
@@ -148,14 +148,14 @@ func (j *judge) judgeSequence() {
 		j.addMissing(d)
 		ok = false
 	}
-	if ok && j.search.ends(d) == possible {
+	if ok && j.search.runToEnd(d) == possible {
 		return
 	}
 	switch j.search.run() {
 	case impossible:
 		j.explain()
 	case possible:
-		if ok && j.search.ends(d) == impossible {
+		if ok && j.search.runToEnd(d) == impossible {
 			j.addLoss(d)
 		}
 	case tangled:
@@ -163,8 +163,8 @@ func (j *judge) judgeSequence() {
 	}
 }
 
-// ends is run with an end that the deadline allows.
-func (s *search) ends(d deadline) answer {
+// runToEnd is run with an end that the deadline allows.
+func (s *search) runToEnd(d deadline) searchResult {
 	clone := *s
 	clone.machine.allowsEnd, clone.final = true, d.allows
 	return clone.run()

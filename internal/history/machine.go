@@ -44,14 +44,14 @@ type machine struct {
 type rule uint8
 
 const (
-	noRule   rule = iota
-	limit         // retries
-	backoff       // backoff
-	purge         // an ACK ends the job
-	clearing      // a FLUSH ends the job
-	holding       // a job that is held is not delivered
-	schedule      // ready
-	origin        // a job is delivered after its PUSH
+	noRule       rule = iota
+	ruleRetries       // retries
+	ruleBackoff       // backoff
+	ruleAck           // an ACK ends the job
+	ruleFlush         // a FLUSH ends the job
+	ruleHeld          // a job that is held is not delivered
+	ruleSchedule      // ready
+	rulePush          // a job is delivered after its PUSH
 )
 
 // steps are the states that a call may lead to. If there are none it is impossible.
@@ -67,7 +67,7 @@ func (s *steps) add(to state) {
 
 // step returns the states after a call.
 func (m *machine) step(from state, c *call) (to steps) {
-	if m.lax == origin && from.phase == phaseAbsent {
+	if m.lax == rulePush && from.phase == phaseAbsent {
 		from.phase, from.since = phaseQueued, m.earliest
 	}
 	from.now = max(from.now, c.begin)
@@ -109,7 +109,7 @@ func (m *machine) deliver(from state, c *call, to *steps) {
 	case phaseHeld:
 		at += m.reserve
 	}
-	if m.lax == schedule && from.phase == phaseQueued || m.lax == holding && from.phase == phaseHeld {
+	if m.lax == ruleSchedule && from.phase == phaseQueued || m.lax == ruleHeld && from.phase == phaseHeld {
 		at = from.now
 	}
 	next := from
@@ -143,7 +143,7 @@ func (m *machine) ack(from state, c *call, to *steps) {
 	isHolder, isPossible := m.answer(from, c, to)
 	switch {
 	case !isPossible:
-	case m.lax == purge:
+	case m.lax == ruleAck:
 		from.phase = phaseWaiting
 		to.add(from)
 	case isHolder || m.allowsEnd:
@@ -173,7 +173,7 @@ func (m *machine) fail(from state, c *call, to *steps) {
 
 // wait returns how long a job that failed waits.
 func (m *machine) wait() time.Duration {
-	if m.lax == backoff {
+	if m.lax == ruleBackoff {
 		return 0
 	}
 	return m.backoff
@@ -185,7 +185,7 @@ func (m *machine) addFailure(from state) state {
 	if from.phase == phaseGone {
 		return from
 	}
-	if from.fails >= m.retries && m.lax != limit {
+	if from.fails >= m.retries && m.lax != ruleRetries {
 		from.phase = phaseGone
 		return from
 	}
@@ -217,7 +217,7 @@ func (m *machine) flush(from state, c *call, to *steps) {
 	}
 	switch {
 	case from.phase == phaseAbsent:
-	case m.lax == clearing:
+	case m.lax == ruleFlush:
 		to.add(from)
 	case c.isSure || m.allowsEnd:
 		from.phase = phaseGone

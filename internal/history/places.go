@@ -94,7 +94,7 @@ func (x *index) name(i int32) string {
 	if e.hasReply() {
 		span = fmt.Sprintf("%s to %s", clock(e.Call), clock(e.Return))
 	}
-	if e.Op.Operated() {
+	if e.Op.IsOperatorAction() {
 		return fmt.Sprintf("the %s #%d (%s)", e.Op, i, span)
 	}
 	return fmt.Sprintf("%s #%d (%s, %s)", e.Op, i, client, span)

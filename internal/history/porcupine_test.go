@@ -173,7 +173,7 @@ func porcupineSays(h *History, jid string, empties bool) bool {
 		if e.JID != jid || e.Outcome == Refused || e.Op == Fetch && e.Outcome != OK {
 			continue
 		}
-		if e.Outcome != Open {
+		if e.Outcome != NoReply {
 			last = max(last, e.Return)
 		}
 		if e.Op != Push {
@@ -229,7 +229,7 @@ func operation(c modelCall) porcupine.Operation {
 // modelled says what an event is to a job.
 func modelled(e Event, jid, queue string, empties bool) (modelCall, bool) {
 	c := modelCall{client: e.Worker, isSure: e.Outcome == OK, call: e.Call, ret: e.Return}
-	if e.Outcome == Open {
+	if e.Outcome == NoReply {
 		c.ret = endOfTime
 	}
 	switch {
@@ -237,7 +237,7 @@ func modelled(e Event, jid, queue string, empties bool) (modelCall, bool) {
 		return c, false
 	case e.Op == Flush:
 		c.kind = "flush"
-	case e.Op == Fetch && e.Outcome == Open && slices.Contains(e.queueNames(), queue):
+	case e.Op == Fetch && e.Outcome == NoReply && slices.Contains(e.queueNames(), queue):
 		c.kind = "take"
 	case e.Op == Fetch && e.Outcome == Empty && empties && slices.Contains(e.queueNames(), queue):
 		c.kind = "nothing"

@@ -148,7 +148,7 @@ func isSimple(h *History, jid string) bool {
 			}
 			bring = e
 		case e.Op == Push:
-			if e.Outcome == Open {
+			if e.Outcome == NoReply {
 				return false
 			}
 		case bring == nil || e.Worker != bring.Worker || e.Call < bring.Return:

@@ -54,7 +54,7 @@ type PendingCall struct {
 // and leaves it open.
 func (c *Client) Call(e Event) PendingCall {
 	e.Client, e.Worker = c.number, cmp.Or(e.Worker, c.worker)
-	e.Outcome, e.Return = Open, -1
+	e.Outcome, e.Return = NoReply, -1
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e.Call = time.Since(c.begin)
@@ -77,7 +77,7 @@ func (p PendingCall) set(change func(*Event)) {
 	defer p.client.mu.Unlock()
 	e := &p.client.events[p.index]
 	change(e)
-	if e.Outcome != Open {
+	if e.Outcome != NoReply {
 		e.Return = max(at, e.Call)
 	}
 }

@@ -46,7 +46,7 @@ func (h *History) Save(w io.Writer) error {
 	encoder.SetEscapeHTML(false)
 	first := header{
 		Version: version, Events: len(events),
-		Drained: h.Drained, Strangers: h.Strangers, Cut: h.Cut, Limits: h.Limits,
+		Drained: h.Drained, Strangers: h.Strangers, Cut: h.CutAt, Limits: h.Limits,
 	}
 	if err := encoder.Encode(first); err != nil {
 		return fmt.Errorf("write the head of the history: %w", err)
@@ -87,8 +87,8 @@ func Load(r io.Reader) (*History, error) {
 	h, err := newLoader(r).load()
 	if err != nil {
 		h.Drained = false
-		if n := len(h.Events); n > 0 && h.Cut == 0 {
-			h.Cut = max(h.Events[n-1].Call, 1)
+		if n := len(h.Events); n > 0 && h.CutAt == 0 {
+			h.CutAt = max(h.Events[n-1].Call, 1)
 		}
 	}
 	return h, err
@@ -160,7 +160,7 @@ func (l *loader) load() (*History, error) {
 	if t := first.Limits; isOutOfRange(t.MaxLead, t.MaxDelay, t.Patience, t.Backoff, first.Cut) || first.Events < 0 {
 		return h, l.damage(errOutOfRange)
 	}
-	h.Drained, h.Strangers, h.Cut, h.Limits = first.Drained, first.Strangers, first.Cut, first.Limits
+	h.Drained, h.Strangers, h.CutAt, h.Limits = first.Drained, first.Strangers, first.Cut, first.Limits
 	h.Events = make([]Event, 0, min(first.Events, maxPrealloc))
 	for i := range first.Events {
 		h.Events = append(h.Events, Event{})
@@ -218,7 +218,7 @@ func (e *Event) check(before []Event) error {
 		return errOutOfRange
 	case n > 0 && e.Call < before[n-1].Call:
 		return errors.New("its call is before that of the previous event")
-	case e.Outcome != Open && e.Return < e.Call:
+	case e.Outcome != NoReply && e.Return < e.Call:
 		return errors.New("its return is before its call")
 	}
 	return nil

@@ -22,11 +22,11 @@ type spot struct {
 	state state
 }
 
-// answer is the result of a search.
-type answer uint8
+// searchResult is the result of a search.
+type searchResult uint8
 
 const (
-	impossible answer = iota // no order explains the calls
+	impossible searchResult = iota // no order explains the calls
 	possible
 	tangled // too many calls overlap to tell
 )
@@ -35,7 +35,7 @@ const (
 const fewCalls = 5
 
 // run searches. The calls must be sorted by begin.
-func (s *search) run() answer {
+func (s *search) run() searchResult {
 	s.budget = 1<<12 + 64*len(s.calls)
 	s.deadEnds = nil
 	if len(s.calls) > fewCalls {
@@ -44,7 +44,7 @@ func (s *search) run() answer {
 	return s.searchFrom(spot{})
 }
 
-func (s *search) searchFrom(at spot) answer {
+func (s *search) searchFrom(at spot) searchResult {
 	for at.mask&1 != 0 {
 		at.mask >>= 1
 		at.base++
@@ -71,7 +71,7 @@ func (s *search) searchFrom(at spot) answer {
 }
 
 // next tries each of the calls that can come next.
-func (s *search) next(at spot) answer {
+func (s *search) next(at spot) searchResult {
 	limit := forever
 	result := impossible
 	for i := at.base; i < len(s.calls) && s.calls[i].begin <= limit; i++ {

@@ -159,11 +159,11 @@ func (s *simulation) mutate(h *History) {
 	switch s.IntN(7) {
 	case 0:
 		e.Call = max(0, e.Call+shift)
-		if e.Outcome != Open {
+		if e.Outcome != NoReply {
 			e.Return = max(e.Return, e.Call)
 		}
 	case 1:
-		if e.Outcome != Open {
+		if e.Outcome != NoReply {
 			e.Return = max(e.Call, e.Return+shift)
 		}
 	case 2:
@@ -179,7 +179,7 @@ func (s *simulation) mutate(h *History) {
 	case 5:
 		copied := *e
 		copied.Call += s.seconds(0, 20)
-		if copied.Outcome != Open {
+		if copied.Outcome != NoReply {
 			copied.Return = max(copied.Return, copied.Call) + s.seconds(0, 10)
 		}
 		if copied.Op != Push {

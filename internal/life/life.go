@@ -14,7 +14,7 @@ import (
 
 // Life returns the life of a job, nil if the record has no call of it.
 func (r *Record) Life(jid string) *reports.Life {
-	b := &builder{record: r, life: &reports.Life{JID: jid, Record: r.Name, Lines: r.kind == ofScript},
+	b := &builder{record: r, life: &reports.Life{JID: jid, Record: r.Name, IsLineBased: r.kind == ofScript},
 		stays:  map[string]int{},
 		broken: map[int]string{}}
 	isOfJob := func(e history.Event) bool { return e.JID == jid }
@@ -74,7 +74,7 @@ var marks = map[history.Op]string{
 // call takes the next call.
 func (b *builder) call(i int) {
 	e := &b.record.Calls[i]
-	if e.Op.Operated() {
+	if e.Op.IsOperatorAction() {
 		return // a band, which end adds
 	}
 	c := reports.LifeCall{LifeSpan: spanOf(e), Mark: marks[e.Op], Client: client(e), Cells: Cells(i, e),
@@ -86,7 +86,7 @@ func (b *builder) call(i int) {
 		c.Note = b.effect(e)
 	default:
 		c.Mark = strings.ToLower(c.Mark)
-		if e.Op == history.Push && e.Outcome == history.Open {
+		if e.Op == history.Push && e.Outcome == history.NoReply {
 			b.pushed(e)
 		}
 	}
@@ -168,7 +168,7 @@ func (b *builder) leave(holder string, at time.Duration, words, ending string) s
 	delete(b.stays, holder)
 	stay := &b.life.Stays[i]
 	stay.Until = max(at, stay.From)
-	if !b.life.Lines {
+	if !b.life.IsLineBased {
 		words += " " + reports.Duration(stay.Until-stay.From)
 	} else {
 		words = strings.TrimSuffix(words, " for")
@@ -199,7 +199,7 @@ func (b *builder) end() {
 		}
 	}
 	for i := range b.record.Calls {
-		if e := &b.record.Calls[i]; e.Op.Operated() && e.Call <= until && max(e.Call, e.Return) >= from {
+		if e := &b.record.Calls[i]; e.Op.IsOperatorAction() && e.Call <= until && max(e.Call, e.Return) >= from {
 			l.Bands = append(l.Bands, reports.LifeBand{LifeSpan: spanOf(e), Name: cmp.Or(e.Action, e.Op.String())})
 		}
 	}

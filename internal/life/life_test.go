@@ -30,7 +30,7 @@ func short(e history.Event) history.Event {
 }
 
 func reply(e history.Event, o history.Outcome) history.Event {
-	if e.Outcome = o; o == history.Open {
+	if e.Outcome = o; o == history.NoReply {
 		e.Return = -1
 	}
 	return e
@@ -100,7 +100,7 @@ partition for 2s 3 s 5 s`},
 		"not delivered": {[]history.Event{push, empty}, `P client 0
 the server: not seen again for 10 s, until the record ends`},
 		"without a reply, and refused": {
-			[]history.Event{reply(push, history.Open), fetch, reply(ack, history.Refused), reply(ack, history.Open)}, `p client 0
+			[]history.Event{reply(push, history.NoReply), fetch, reply(ack, history.Refused), reply(ack, history.NoReply)}, `p client 0
 D a was there for 3 s, and was delivered
 a a
 a a

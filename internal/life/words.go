@@ -17,7 +17,7 @@ func instant(t time.Duration) string { return t.Round(time.Microsecond).String()
 
 // span returns when a call was.
 func span(e *history.Event) string {
-	if e.Outcome == history.Open {
+	if e.Outcome == history.NoReply {
 		return instant(e.Call) + " on"
 	}
 	return instant(e.Call) + " to " + instant(e.Return)
@@ -28,7 +28,7 @@ const server = "the server"
 
 // party returns the client of a call, or the server itself.
 func party(e *history.Event) string {
-	if e.Worker != "" && !e.Op.Operated() {
+	if e.Worker != "" && !e.Op.IsOperatorAction() {
 		return fmt.Sprintf("%s (client %d)", e.Worker, e.Client)
 	}
 	return client(e)
@@ -37,7 +37,7 @@ func party(e *history.Event) string {
 // client returns the party of a call in a few words.
 func client(e *history.Event) string {
 	switch {
-	case e.Op.Operated():
+	case e.Op.IsOperatorAction():
 		return server
 	case e.Worker != "":
 		return e.Worker
@@ -68,7 +68,7 @@ func exchange(e *history.Event) string {
 // reply returns a reply in words.
 func reply(e *history.Event) string {
 	switch {
-	case e.Outcome == history.Open:
+	case e.Outcome == history.NoReply:
 		return "no reply"
 	case e.Outcome == history.Refused:
 		return "an error"

@@ -183,11 +183,11 @@ func outcomeOf(all ...*reports.Report) outcome {
 			if check.Verdict == reports.Crash {
 				o.result = resultFound
 			}
-			breaks := check.Verdict.Breach()
+			breaks := check.Verdict.IsBreach()
 			for _, c := range check.Clauses {
 				clauses[c.ID] = clauses[c.ID] || c.Verdict.IsDecided()
 				switch {
-				case c.Verdict.Breach():
+				case c.Verdict.IsBreach():
 					o.result, o.clauses, breaks = resultFound, append(o.clauses, c.ID), true
 				case c.Verdict == reports.Inconclusive:
 					o.openClauses = append(o.openClauses, c.ID)

@@ -12,12 +12,12 @@ import (
 // clause says which checks and rules decide a clause, and which bugs break it.
 func (p *proof) clause(b changePart, c conformance.Clause) {
 	checks, bugs := p.deciders(b, c)
-	switch reason := c.Excluded + c.Unwatched; {
+	switch reason := c.ExclusionReason + c.UnwatchedReason; {
 	case reason != "":
 	case len(checks) == 0:
 		p.miss("%s: nothing decides it: write a check (docs/adding-a-check.md), or give the reason in its row (excluded:, "+
 			"unwatched:)", c.ID)
-	case len(bugs) == 0 && !c.Recorded && c.Breach().Breach():
+	case len(bugs) == 0 && !c.Recorded && c.BreachVerdict().IsBreach():
 		p.miss("%s: no planted bug breaks it: add a row to the catalogue of planted bugs", c.ID)
 	}
 	p.tell("%s: decided by %s; broken by %s", c.ID, shortList(checks), shortList(bugs))

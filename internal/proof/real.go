@@ -103,7 +103,7 @@ func outcomeOfJSON(text []byte) (outcome, error) {
 	}
 	o := outcomeOf(&reports.Report{Checks: result.Checks})
 	for _, f := range result.Findings {
-		if !f.Verdict.Breach() {
+		if !f.Verdict.IsBreach() {
 			continue
 		}
 		o.result, o.checks = resultFound, append(o.checks, cmp.Or(f.Check, emptyField))

@@ -146,11 +146,11 @@ func (p *Entry) bugElsewhere(name string) string {
 	return ""
 }
 
-// UpgradeFaultsNamed returns the bug of that name among those of what the embedded server keeps; none for an empty
+// UpgradeBugsNamed returns the bug of that name among those of what the embedded server keeps; none for an empty
 // name.
-func (p *Entry) UpgradeFaultsNamed(name string) ([]Bug, error) {
+func (p *Entry) UpgradeBugsNamed(name string) ([]Bug, error) {
 	var names []string
-	for _, f := range p.UpgradeFaults() {
+	for _, f := range p.UpgradeBugs() {
 		if f.Name == name {
 			return []Bug{f}, nil
 		}

@@ -20,7 +20,7 @@ type Client struct {
 	Role    string   // "worker" or "producer"
 	Parties []string // that it is, as in the clauses
 
-	side       *fwpsituations.Side // nil: FWP
+	side       *fwpsituations.OtherProtocol // nil: FWP
 	bugs       func() []Bug
 	variations func() []Variation
 	launch     func(c Config, roots *x509.CertPool) fwpsituations.InProcess
@@ -35,7 +35,7 @@ func (c *Client) Harness(config Config) (*fwpsituations.Harness, error) {
 	}
 	network := config.network()
 	return &fwpsituations.Harness{
-		Side: c.side, IsProducer: c.Role == producer, Launcher: c.launch(config, roots), Certificate: certificate,
+		OtherProtocol: c.side, IsProducer: c.Role == producer, Launcher: c.launch(config, roots), Certificate: certificate,
 		Dial: network.DialContext, ListenAgain: network.Listen, Listen: func(ipv6 bool) (net.Listener, error) {
 			if ipv6 {
 				return network.Listen("[::1]:0")

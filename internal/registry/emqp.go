@@ -37,7 +37,7 @@ func emqpEntry() *Entry {
 		ServeHelp: "a broker of eMQP with a port for clients, that of --port, and that of --worker-port for workers: " +
 			"`ready emqp://127.0.0.1:PORT?backend=PORT`",
 		Alphabet:      func(...string) *explore.Alphabet { return emqpsuite.Alphabet() },
-		Wire:          func(c WireConfig) wire.Wire { return emqpwire.Wire{Requests: c.Requests} },
+		Wire:          func(c WireConfig) wire.Protocol { return emqpwire.Wire{Requests: c.Requests} },
 		Requests:      "reply-requested of eMQP",
 		CheckWorkload: checkEMQPWorkload,
 		Workers:       emqpsituations.Side,

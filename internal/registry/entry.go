@@ -58,11 +58,11 @@ type Entry struct {
 	// Alphabet returns it as a subject of exploring. Nil: fwpcheck explore and compare do not work with it.
 	// It leaves out what needs verbs of the extension that are missing.
 	Alphabet func(missing ...string) *explore.Alphabet
-	// UpgradeFaults are the ways in which the embedded server spoils what it keeps, sorted by name. Nil: fwpcheck upgrade
+	// UpgradeBugs are the ways in which the embedded server spoils what it keeps, sorted by name. Nil: fwpcheck upgrade
 	// does not work with it, since no job has to survive a restart.
-	UpgradeFaults func() []Bug
+	UpgradeBugs func() []Bug
 	// Wire returns it as a protocol of a load. Nil: fwpbench does not work with it.
-	Wire func(WireConfig) wire.Wire
+	Wire func(WireConfig) wire.Protocol
 	// Requests says by which commands producers wait until their jobs are done; empty if there are none.
 	Requests string
 	// CheckWorkload returns an error for a workload with something that no message says. Nil: there is a message for all.
@@ -75,7 +75,7 @@ type Entry struct {
 	// HasClientRules says whether protocols/fwp/clientrules has rules for what its clients and its servers do.
 	HasClientRules bool
 	// Workers returns the side of its workers. Nil: fwpcheck worker does not work with it, unless it is Monitored.
-	Workers func() *fwpsituations.Side
+	Workers func() *fwpsituations.OtherProtocol
 	// Clients are the worker and the producer of the suite. Nil: there are none.
 	Clients []*Client
 	// ClientBreaches returns the rules for clients that a clause stands behind. Nil: there are none.

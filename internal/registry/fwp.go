@@ -45,10 +45,10 @@ func fwpBase() *Entry {
 		Rules:      rulesOf(fakes.Rules(), fwpHook),
 		Embed:      embedFWP, Double: doubleFWP,
 		Alphabet: func(...string) *explore.Alphabet { return moves.New() },
-		UpgradeFaults: func() []Bug {
+		UpgradeBugs: func() []Bug {
 			return bugsOf(bugs.Snapshots(), func(c *fakes.Config) *func(*fakes.Snapshot) { return &c.Restored })
 		},
-		Wire: func(c WireConfig) wire.Wire { return fwpwire.New(c.Password) },
+		Wire: func(c WireConfig) wire.Protocol { return fwpwire.New(c.Password) },
 
 		Batches: string(fwpscript.Faktory), HasPasswords: true, CanDisrupt: true, HasClientRules: true,
 		Clients:        fwpClients(),
@@ -72,7 +72,7 @@ var faktoryEntry = sync.OnceValue(func() *Entry {
 		return append(conformance.Scripts(added...), all...), err
 	}
 	p.Alphabet = func(missing ...string) *explore.Alphabet { return moves.NewWith(fwpscript.Faktory, missing...) }
-	p.Wire = func(c WireConfig) wire.Wire {
+	p.Wire = func(c WireConfig) wire.Protocol {
 		speaker := fwpwire.New(c.Password)
 		speaker.Batches = c.Batches
 		return speaker

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// refusal says why a command, "fwpcheck record" for example, does not work with the protocol; "" if it does.
-func (p *Entry) refusal(command string) string {
+// refusalReason says why a command, "fwpcheck record" for example, does not work with the protocol; "" if it does.
+func (p *Entry) refusalReason(command string) string {
 	if reason := p.Refusals[command]; reason != "" {
 		return reason
 	}
@@ -18,7 +18,7 @@ func (p *Entry) refusal(command string) string {
 		{p.Alphabet == nil, "fwpcheck explore", "commands of this protocol cannot be generated yet"},
 		{p.Alphabet == nil, "fwpcheck compare", "commands of this protocol cannot be generated yet"},
 		{p.Double == nil, "fwpcheck serve", "this protocol has no embedded server"},
-		{p.UpgradeFaults == nil, "fwpcheck upgrade", "this protocol is not supported by it yet"},
+		{p.UpgradeBugs == nil, "fwpcheck upgrade", "this protocol is not supported by it yet"},
 		{p.Wire == nil, "fwpbench", "this protocol is not supported by it yet"},
 		{!p.HasClientRules, "fwpcheck record", "there are no rules for its clients and servers"},
 		{!p.HasClientRules && p.Workers == nil, "fwpcheck worker", "there are no rules for its clients"},
@@ -35,13 +35,13 @@ func (p *Entry) refusal(command string) string {
 // Refusal returns an error that says why a command, "fwpcheck record" for example, does not work with the protocol; nil
 // if it does.
 func (p *Entry) Refusal(command string) error {
-	reason := p.refusal(command)
+	reason := p.refusalReason(command)
 	if reason == "" {
 		return nil
 	}
 	var titles []string // of the protocols with which it works
 	for _, other := range all() {
-		if other.refusal(command) == "" {
+		if other.refusalReason(command) == "" {
 			titles = append(titles, other.Title)
 		}
 	}

@@ -36,7 +36,7 @@ func workqEntry() *Entry {
 		Embed:      func(c Config) (*Server, error) { return embedWorkq(c, nil) }, Double: doubleWorkq,
 		ServeHelp:   "Workq, without a control, and prints `ready workq://127.0.0.1:PORT`",
 		Alphabet:    func(...string) *explore.Alphabet { return workqsuite.Alphabet() },
-		Wire:        func(c WireConfig) wire.Wire { return workqwire.Wire{Requests: c.Requests} },
+		Wire:        func(c WireConfig) wire.Protocol { return workqwire.Wire{Requests: c.Requests} },
 		Workers:     workqsituations.Side,
 		ProcessInfo: workqProcessInfo, ProbeLine: "inspect server\r\n",
 		Clients:  []*Client{workqClient()},

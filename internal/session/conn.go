@@ -12,13 +12,13 @@ import (
 type Config struct {
 	Timeout    time.Duration  // the longest that a write takes and that an answer is waited for; 10 s if zero
 	OnReceived func(Received) // called with everything that is received, in order, before it can be taken; may be nil
-	OnClosed   func()         // called when nothing is read any more; may be nil
+	OnReadEnd  func()         // called when nothing is read any more; may be nil
 	Budget     *Budget        // of all connections of a run; nil: the connection has one of its own
 
 	Observer Observer // receives everything that passes; may be nil
 
-	// ReadsOn has messages with a Lapse be received as messages. Else they are Broken.
-	ReadsOn bool
+	// ToleratesLapses has messages with a Lapse be received as messages. Else they are Broken.
+	ToleratesLapses bool
 
 	// Grace returns by how much more than the timeout the peer gets because this machine was late since a moment; nil: by
 	// nothing.
@@ -77,12 +77,12 @@ func New(nc net.Conn, p Codec, config Config) *Conn {
 	from := &timedReader{Reader: nc, allowance: c.allowance}
 	reader, state := p.Begin(from)
 	c.state = state
-	if config.ReadsOn {
-		reader.ReadOn()
+	if config.ToleratesLapses {
+		reader.TolerateLapses()
 	}
 	c.reading.Go(func() {
-		if config.OnClosed != nil {
-			defer config.OnClosed()
+		if config.OnReadEnd != nil {
+			defer config.OnReadEnd()
 		}
 		c.readAll(reader, from)
 	})

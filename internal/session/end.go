@@ -15,7 +15,7 @@ func (c *Conn) End(ending Ending) error {
 		return nil
 	}
 	switch ending {
-	case HalfShut:
+	case HalfClosed:
 		half, ok := c.nc.(interface{ CloseWrite() error })
 		if !ok {
 			return errors.New("this kind of connection has no half-close")

@@ -18,7 +18,7 @@ import (
 func TestEnd(t *testing.T) {
 	t.Parallel()
 	inBubble(t, session.Config{}, func(t *testing.T, c *session.Conn, peer net.Conn) {
-		require.NoError(t, c.End(session.HalfShut))
+		require.NoError(t, c.End(session.HalfClosed))
 		_, err := io.ReadAll(peer)
 		require.NoError(t, err, "we send no more")
 		peerWrite(t, peer, "hi\n")
@@ -62,7 +62,7 @@ func TestNoHalfClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, _ := pair(t)
 		c := session.New(struct{ net.Conn }{ours}, toy{}, session.Config{})
-		require.Error(t, c.End(session.HalfShut))
+		require.Error(t, c.End(session.HalfClosed))
 		require.NoError(t, c.End(session.Closed))
 	})
 }

@@ -25,14 +25,14 @@ type Message struct {
 	Text  []byte   // its text, or its only block
 	Parts [][]byte // its blocks or frames, where there can be several
 
-	Arriving time.Duration // from its first byte to its last, where that is known
+	ArrivalTime time.Duration // from its first byte to its last, where that is known
 
 	IsHidden bool // it is no part of the conversation: only an Observer gets it
 
 	// Lapse is a breach of the grammar that leaves no doubt what the message is and where it ends, or an answer of a kind
 	// that its command does not have and whose meaning is certain: the message is then what it means, and the rule begins
 	// with [ForeignReply]. It is nil if there is none. Only a Reader that reads on has such messages, see
-	// [Config.ReadsOn].
+	// [Config.ToleratesLapses].
 	Lapse *SyntaxError
 }
 
@@ -67,9 +67,9 @@ type Reader interface {
 	// message.
 	Buffered() int
 
-	// ReadsOn has it read on where a peer breaks the grammar and the message is certain nevertheless. It is called before
-	// the first Read.
-	ReadOn()
+	// ToleratesLapses has it read on where a peer breaks the grammar and the message is certain nevertheless. It is called
+	// before the first Read.
+	TolerateLapses()
 }
 
 // State is the state of one conversation, with what is owed. It is used by one goroutine at a time.
@@ -153,8 +153,8 @@ type Received struct {
 	OwedMessages int         // how many messages the peer owed then, this one included
 	Trailing     int         // bytes that were read together with a message and stood behind it
 
-	text func(Message) string
-	done chan struct{} // closed when the user of the connection has it; nil if little is waiting
+	text  func(Message) string
+	taken chan struct{} // closed when the user of the connection has it; nil if little is waiting
 }
 
 // IsComplete reports whether a complete message was received.
@@ -188,14 +188,14 @@ func (r Received) String() string {
 // Ending is how a connection ends.
 type Ending uint8
 
-// The endings. A peer ends a connection with Fin or Reset; OnClosed is the ending of a
+// The endings. A peer ends a connection with Fin or Reset; OnReadEnd is the ending of a
 // connection that we ended, or an ending of either kind.
 const (
-	NotEnded Ending = iota
-	Closed          // <close>
-	Fin             // <fin>: orderly
-	Reset           // <reset>
-	HalfShut        // <half-close>: we send no more, but read on
+	NotEnded   Ending = iota
+	Closed            // <close>
+	Fin               // <fin>: orderly
+	Reset             // <reset>
+	HalfClosed        // <half-close>: we send no more, but read on
 )
 
 // String returns the ending as transcripts write it.

@@ -19,7 +19,7 @@ func (c *Conn) readAll(reader Reader, from *timedReader) {
 		m, err := reader.Read()
 		r := Received{At: time.Now(), Message: m, Trailing: reader.Buffered()}
 		if err == nil { // a message that is incomplete keeps its beginning
-			r.Message.Arriving = from.arrivalTime(r.At, r.Trailing > 0)
+			r.Message.ArrivalTime = from.arrivalTime(r.At, r.Trailing > 0)
 		} else {
 			if errors.Is(err, net.ErrClosed) {
 				return
@@ -117,18 +117,18 @@ func receivedError(err error) Received {
 // taken. If much is waiting to be taken, it waits until it is.
 func (c *Conn) deliver(r Received) bool {
 	if c.untaken.Add(int64(r.Message.size())) > smallSize {
-		r.done = make(chan struct{})
+		r.taken = make(chan struct{})
 	}
 	select {
 	case c.incoming <- r:
 	case <-c.closing:
 		return false
 	}
-	if r.done == nil {
+	if r.taken == nil {
 		return true
 	}
 	select {
-	case <-r.done:
+	case <-r.taken:
 		return true
 	case <-c.closing:
 		return false

@@ -45,12 +45,12 @@ func TestPeekUsesNothingUp(t *testing.T) {
 		_, ok := c.Poll()
 		assert.False(t, ok)
 		begin := time.Now()
-		_, ok = c.Peek(t.Context(), soon())
+		_, ok = c.Peek(t.Context(), extraWithin())
 		assert.False(t, ok)
 		assert.Equal(t, time.Minute, time.Since(begin))
 		peerWrite(t, peer, "hi\n")
 		for range 2 {
-			r, ok := c.Peek(t.Context(), soon())
+			r, ok := c.Peek(t.Context(), extraWithin())
 			assert.True(t, ok)
 			assert.Equal(t, "+hi", r.String())
 			assert.Equal(t, session.Answer, r.Role)
@@ -64,7 +64,7 @@ func TestPeekUsesNothingUp(t *testing.T) {
 		assert.False(t, ok)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, ok = c.Take(ctx, soon())
+		_, ok = c.Take(ctx, extraWithin())
 		assert.False(t, ok)
 	})
 }
@@ -157,7 +157,7 @@ func TestSeenComesBeforeTaken(t *testing.T) {
 	var received []string
 	done := make(chan struct{})
 	config := session.Config{OnReceived: func(r session.Received) { received = append(received, r.String()) },
-		OnClosed: func() { close(done) }}
+		OnReadEnd: func() { close(done) }}
 	inBubble(t, config, func(t *testing.T, c *session.Conn, peer net.Conn) {
 		peerWrite(t, peer, "a\n!b\n")
 		take(t, c)
@@ -189,6 +189,6 @@ func TestEndingsAsTranscriptsWriteThem(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, "open <close> <fin> <reset> <half-close>",
 		strings.Join([]string{session.NotEnded.String(), session.Closed.String(),
-			session.Fin.String(), session.Reset.String(), session.HalfShut.String()}, " "))
+			session.Fin.String(), session.Reset.String(), session.HalfClosed.String()}, " "))
 	assert.Empty(t, session.Received{}.String())
 }

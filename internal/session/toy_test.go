@@ -99,7 +99,7 @@ func (r *toyReader) Pending() (words, rule string) {
 
 func (r *toyReader) Buffered() int { return r.in.Buffered() }
 
-func (r *toyReader) ReadOn() {}
+func (r *toyReader) TolerateLapses() {}
 
 type toyState struct {
 	owedMessages int
@@ -180,12 +180,12 @@ func peerRead(peer net.Conn) <-chan string {
 	return all
 }
 
-// soon is a deadline that no test reaches.
-func soon() time.Time { return time.Now().Add(time.Minute) }
+// extraWithin is a deadline that no test reaches.
+func extraWithin() time.Time { return time.Now().Add(time.Minute) }
 
 func take(t *testing.T, c *session.Conn) session.Received {
 	t.Helper()
-	r, ok := c.Take(context.Background(), soon())
+	r, ok := c.Take(context.Background(), extraWithin())
 	require.True(t, ok, "nothing came")
 	return r
 }

@@ -43,14 +43,14 @@ func (c *Conn) Take(ctx context.Context, deadline time.Time) (Received, bool) {
 	return r, true
 }
 
-// soon is how long behind an answer an unasked message is taken for another answer
+// extraWithin is how long behind an answer an unasked message is taken for another answer
 // to the same command.
-const soon = time.Second
+const extraWithin = time.Second
 
 // turn returns what a message is, the time of the last answer considered.
 func (c *Conn) turn(r Received) MessageRole {
 	t := c.state.Role(r.Message)
-	if t == Unasked && r.At.Sub(c.times.answered) < soon {
+	if t == Unasked && r.At.Sub(c.times.answered) < extraWithin {
 		return Extra
 	}
 	return t
@@ -63,8 +63,8 @@ func (c *Conn) receive(ctx context.Context, deadline time.Time) bool {
 		if !ok {
 			return false
 		}
-		if c.untaken.Add(-int64(r.Message.size())); r.done != nil {
-			close(r.done)
+		if c.untaken.Add(-int64(r.Message.size())); r.taken != nil {
+			close(r.taken)
 		}
 		if r.GaveUp && c.obsolete > 0 {
 			c.obsolete--

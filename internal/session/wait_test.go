@@ -72,7 +72,7 @@ func TestAnUnfinishedMessageNamesItsRule(t *testing.T) {
 		peerWrite(t, peer, "i\n")
 		reply := take(t, c)
 		assert.Equal(t, "+hi", reply.String(), "the reader goes on where it was")
-		assert.Equal(t, time.Minute, reply.Message.Arriving, "from its first byte, although a wait was given up")
+		assert.Equal(t, time.Minute, reply.Message.ArrivalTime, "from its first byte, although a wait was given up")
 	})
 }
 

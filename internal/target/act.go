@@ -57,8 +57,8 @@ func (s *Server) revive(ctx context.Context) error {
 	if !s.Can(Start) {
 		return nil
 	}
-	for until := time.Now().Add(restartTimeout); !s.isOurs() && time.Now().Before(until) &&
-		machine.Sleep(ctx, lookPause); {
+	for until := time.Now().Add(restartTimeout); !s.wasStartedHere() && time.Now().Before(until) &&
+		machine.Sleep(ctx, lookInterval); {
 		if s.serves(ctx) == nil {
 			return nil
 		}
@@ -83,7 +83,7 @@ func (s *Server) Stop(ctx context.Context, action Action) error {
 // Start starts a server that was stopped, unless it serves already, and blocks until it serves. The error is a
 // [StartError] if it does not, and an [UnseenError] if something else serves in its place.
 func (s *Server) Start(ctx context.Context) error {
-	if s.isOurs() {
+	if s.wasStartedHere() {
 		return s.do(ctx, Start, "")
 	}
 	if s.serves(ctx) == nil {
@@ -98,15 +98,15 @@ func (s *Server) Start(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		if time.Now().After(until) || !machine.Sleep(ctx, readyPause) {
+		if time.Now().After(until) || !machine.Sleep(ctx, readyInterval) {
 			return &StartError{Cause: fmt.Errorf("it was not ready within %v of its start (--start-timeout): %w",
 				patience, err)}
 		}
 	}
 }
 
-// isOurs reports whether a [Starter] started the server.
-func (s *Server) isOurs() bool { return s.processes != nil }
+// wasStartedHere reports whether a [Starter] started the server.
+func (s *Server) wasStartedHere() bool { return s.processes != nil }
 
 // Pause makes the server stand still until Resume. It blocks until nothing answers. The error is an [UnseenError] if
 // something does.
@@ -165,7 +165,7 @@ func (s *Server) unseenError(e *UnseenError) error {
 	}
 	e.Output = started.output.lines()
 	e.Advice = launcherAdvice
-	started.stray(e)
+	started.setFailure(e)
 	return e
 }
 

@@ -22,7 +22,7 @@ import (
 // Advice returns what to do about an error of [Server.Dial], in one sentence; ""
 // if nothing is known. The scheme of the address is among the others, if it is one of another protocol.
 func (a Address) Advice(err error, others ...Scheme) string {
-	if Refused(err) {
+	if IsConnRefused(err) {
 		fallback := defaultPort + " unless configured otherwise; its web page has another one"
 		if a.Protocol != "" {
 			fallback = findScheme(a.Protocol, others).Port + " unless configured otherwise"
@@ -53,8 +53,8 @@ func (a Address) Advice(err error, others ...Scheme) string {
 	return ""
 }
 
-// Refused reports whether an error of [Server.Dial] means that nothing listens.
-func Refused(err error) bool { return forward.Refused(err) }
+// IsConnRefused reports whether an error of [Server.Dial] means that nothing listens.
+func IsConnRefused(err error) bool { return forward.IsConnRefused(err) }
 
 // severalAddresses returns the addresses of a host that has more than one.
 func (a Address) severalAddresses() string {

@@ -80,7 +80,7 @@ func TestAPauseThatSomethingElseEnds(t *testing.T) {
 	require.NoError(t, s.Server.Pause(t.Context()))
 	serving := s.Server.instance()[0]
 	require.NoError(t, syscall.Kill(serving.pid, syscall.SIGCONT))
-	require.Eventually(t, serving.moves, 10*time.Second, lookPause)
+	require.Eventually(t, serving.moves, 10*time.Second, lookInterval)
 	require.ErrorContains(t, s.Server.Resume(t.Context()), "the server continued before it was resumed")
 }
 

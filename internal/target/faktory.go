@@ -17,8 +17,8 @@ func faktory(path string) Starter {
 	return Starter{
 		Command: `exec env FAKTORY_PASSWORD={password} HOME="$FWP_DIR" ` + text.ShellQuote(cmp.Or(path, "faktory")) +
 			` -b 127.0.0.1:{port} -w 127.0.0.1:{webport} -d "$FWP_DIR/db" -c "$FWP_DIR" -e development -l warn`,
-		socket:  "/db/redis.sock",
-		Workers: func(p Place) Operator { return faktoryWeb{p} },
+		socket:      "/db/redis.sock",
+		NewOperator: func(p Place) Operator { return faktoryWeb{p} },
 	}
 }
 

@@ -87,7 +87,7 @@ func (s *Server) instanceOf(nc net.Conn) instance {
 		return nil
 	}
 	root := 0
-	if s.isOurs() {
+	if s.wasStartedHere() {
 		root = s.processes()
 	}
 	return instanceAt(remote, root)
@@ -95,7 +95,7 @@ func (s *Server) instanceOf(nc net.Conn) instance {
 
 // instance returns what listens of a server that a [Starter] has started; nothing for others.
 func (s *Server) instance() instance {
-	if !s.isOurs() {
+	if !s.wasStartedHere() {
 		return nil
 	}
 	at, err := net.ResolveTCPAddr("tcp", s.Address.HostPort())
@@ -118,8 +118,8 @@ func instanceAt(at *net.TCPAddr, root int) instance {
 	return all
 }
 
-// isOther reports whether nothing of a later instance was there before.
-func (i instance) isOther(later instance) bool {
+// isReplacedBy reports whether nothing of a later instance was there before.
+func (i instance) isReplacedBy(later instance) bool {
 	same := func(a holder) bool {
 		return slices.ContainsFunc(later, func(b holder) bool {
 			return a == b || a.inode == b.inode && (a.pid == 0 || b.pid == 0)
@@ -145,7 +145,7 @@ func (i instance) standsStill(ctx context.Context) bool {
 		switch {
 		case !slices.ContainsFunc(i, holder.moves):
 			return true
-		case time.Now().After(until) || !machine.Sleep(ctx, lookPause):
+		case time.Now().After(until) || !machine.Sleep(ctx, lookInterval):
 			return false
 		}
 	}

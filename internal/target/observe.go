@@ -35,8 +35,8 @@ type ProcessInfo struct {
 	Version  string
 }
 
-// isOther reports whether a later mark is that of another process.
-func (m ProcessInfo) isOther(later ProcessInfo) bool {
+// isReplacedBy reports whether a later mark is that of another process.
+func (m ProcessInfo) isReplacedBy(later ProcessInfo) bool {
 	switch {
 	case m.At.IsZero() || later.At.IsZero():
 		return false
@@ -76,7 +76,7 @@ func (e *UnseenError) Unseen() bool { return true }
 const (
 	effectTimeout  = 10 * time.Second       // after the end of a command
 	silence        = time.Second            // without an answer, of a server that stands still
-	lookPause      = 10 * time.Millisecond  // between two looks
+	lookInterval   = 10 * time.Millisecond  // between two looks
 	answerTimeout  = 2 * time.Second        // of a server that was asked
 	restartTimeout = 2 * time.Second        // of a server that its supervisor starts again
 	aliveTime      = 300 * time.Millisecond // of a command, until it counts as alive
@@ -105,21 +105,21 @@ func (s *Server) observe(ctx context.Context) *observer {
 	defer cancel()
 	if conn, err := s.Dial(ctx); err == nil {
 		o.conn, o.beforeInstance = conn, s.instanceOf(conn)
-		go o.listen()
+		go o.readConn()
 		_ = s.serves(ctx) // the connection before it was accepted then
 	} else {
 		close(o.ended)
 		o.wasRefused.Store(isDown(err))
 	}
-	if s.Probe.ProcessInfo != nil && !s.isOurs() && o.conn != nil {
+	if s.Probe.ProcessInfo != nil && !s.wasStartedHere() && o.conn != nil {
 		o.info, _ = s.Probe.ProcessInfo(ctx, s)
 	}
 	o.began = time.Now()
 	return o
 }
 
-// listen reads what the connection brings until it ends.
-func (o *observer) listen() {
+// readConn reads what the connection brings until it ends.
+func (o *observer) readConn() {
 	defer close(o.ended)
 	buffer := make([]byte, 4<<10)
 	for {
@@ -177,14 +177,14 @@ func (s *Server) serves(ctx context.Context) error {
 	return nc.Close()
 }
 
-// isOther reports whether what serves now is not what served before.
-func (o *observer) isOther(ctx context.Context) bool {
+// isReplaced reports whether what serves now is not what served before.
+func (o *observer) isReplaced(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	if nc, err := o.server.Dial(ctx); err == nil {
 		now := o.server.instanceOf(nc)
 		_ = nc.Close()
-		if o.beforeInstance.isOther(now) {
+		if o.beforeInstance.isReplacedBy(now) {
 			return true
 		}
 	}
@@ -192,7 +192,7 @@ func (o *observer) isOther(ctx context.Context) bool {
 		return false
 	}
 	now, err := o.server.Probe.ProcessInfo(ctx, o.server)
-	return err == nil && o.info.isOther(now)
+	return err == nil && o.info.isReplacedBy(now)
 }
 
 // awaitStop waits until the server has stopped: the connection from before has ended, and nothing serves, or something
@@ -210,10 +210,10 @@ func (o *observer) awaitStop(ctx context.Context, action Action) *UnseenError {
 	}
 	for until := time.Now().Add(timeout); !o.wasRefused.Load(); {
 		err := o.server.serves(ctx)
-		if isDown(err) || err == nil && o.isOther(ctx) {
+		if isDown(err) || err == nil && o.isReplaced(ctx) {
 			break
 		}
-		if time.Now().After(until) || !machine.Sleep(ctx, lookPause) {
+		if time.Now().After(until) || !machine.Sleep(ctx, lookInterval) {
 			return &UnseenError{Action: action, Serves: true, Reason: "the server did not stop, or the next one cannot be " +
 				"distinguished from it: something still serves at " + o.server.Address.HostPort()}
 		}
@@ -228,7 +228,7 @@ func (o *observer) watch(ctx context.Context) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		pause := lookPause
+		pause := lookInterval
 		for ; o.beforeInstance == nil && !o.wasRefused.Load() && machine.Sleep(ctx, pause); pause = min(2*pause, silence/10) {
 			o.wasRefused.Store(isDown(o.server.serves(ctx)))
 		}
@@ -246,7 +246,7 @@ func (o *observer) awaitPause(ctx context.Context) *UnseenError {
 		if isQuiet && o.isSilent(ctx) {
 			return nil
 		}
-		if time.Now().After(until) || !machine.Sleep(ctx, lookPause) {
+		if time.Now().After(until) || !machine.Sleep(ctx, lookInterval) {
 			return &UnseenError{Action: Pause, Reason: "the server still answers", Serves: true}
 		}
 	}

@@ -283,7 +283,7 @@ func TestAListenerThatLingers(t *testing.T) {
 	starter := testStarter("exec " + serveCommand())
 	place, ports, err := newPlace(t.TempDir(), "secret")
 	require.NoError(t, err)
-	i := starter.at(t.Context(), place, ports)
+	i := starter.newServer(t.Context(), place, ports)
 	defer i.End()
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", i.Server.Address.HostPort())
 	require.NoError(t, err)

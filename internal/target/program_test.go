@@ -73,7 +73,7 @@ func TestProgramLeavesProcesses(t *testing.T) {
 	running, err := Program{Args: []string{"sh", "-c", "echo up; sleep 60 & wait"}}.Start()
 	require.NoError(t, err)
 	if runtime.GOOS == "linux" {
-		assert.Eventually(t, func() bool { return len(running.Descendants()) == 2 }, 30*time.Second, readyPause)
+		assert.Eventually(t, func() bool { return len(running.Descendants()) == 2 }, 30*time.Second, readyInterval)
 	}
 	running.Kill()
 	assert.Empty(t, running.Leftovers(), "it did not end by itself")

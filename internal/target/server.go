@@ -90,7 +90,7 @@ type goodbye struct {
 
 // Close says goodbye, and closes the connection.
 func (g *goodbye) Close() error {
-	forward.Leaves(g.raw)
+	forward.AnnounceClose(g.raw)
 	return g.Conn.Close()
 }
 

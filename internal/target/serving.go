@@ -37,9 +37,9 @@ func (s *Server) ServingProcess(ctx context.Context) (now ServingProcess) {
 	return now
 }
 
-// IsOther reports whether it is seen that a later server is another process.
-func (s ServingProcess) IsOther(later ServingProcess) bool {
-	return s.instance.isOther(later.instance) || s.mark.isOther(later.mark)
+// IsReplacedBy reports whether it is seen that a later server is another process.
+func (s ServingProcess) IsReplacedBy(later ServingProcess) bool {
+	return s.instance.isReplacedBy(later.instance) || s.mark.isReplacedBy(later.mark)
 }
 
 // forwarders are programs that listen for a server which is another process, in a container or on another machine.
@@ -71,7 +71,7 @@ func (i *StartedServer) isOccupied(ctx context.Context) bool {
 			return false
 		}
 		_ = nc.Close()
-		if time.Now().After(until) || !machine.Sleep(ctx, readyPause) {
+		if time.Now().After(until) || !machine.Sleep(ctx, readyInterval) {
 			return true
 		}
 	}

@@ -27,9 +27,9 @@ type Starter struct {
 	// FWP_WEBPORT, FWP_PASSWORD and FWP_DIR, too. The command must not end as long as the server runs; on Linux it may
 	// end well (exit status 0) and leave the server running in the background.
 	Command string
-	// Workers quiets and terminates workers; nil: nothing does. Its commands have the
+	// NewOperator quiets and terminates workers; nil: nothing does. Its commands have the
 	// environment of the server.
-	Workers func(Place) Operator
+	NewOperator func(Place) Operator
 	// Ready reports whether a server serves, which is tried until it does; nil: whether it
 	// accepts connections.
 	Ready func(ctx context.Context, s *Server) error
@@ -162,14 +162,14 @@ func (s *Starter) Protects() bool {
 // resume servers. In them {port}, {webport}, {password} and {dir} stand for those of the server. An action without a
 // command stays as it was.
 func (s *Starter) Control(commands Commands) {
-	before := s.Workers
+	before := s.NewOperator
 	for _, command := range commands.ByAction {
 		s.hasFolderInControl = s.hasFolderInControl || strings.Contains(command, "{dir}")
 	}
-	s.Workers = func(p Place) Operator {
+	s.NewOperator = func(p Place) Operator {
 		filled := Commands{ByAction: map[Action]string{}, Timeout: commands.Timeout}
 		for action, command := range commands.ByAction {
-			filled.ByAction[action] = p.fill(command)
+			filled.ByAction[action] = p.expand(command)
 		}
 		if before == nil || filled.Can(Quiet) && filled.Can(Terminate) {
 			return filled
@@ -249,9 +249,9 @@ func reservePorts(n int) (free []int, ports reservation, err error) {
 // aloneWord is a password that is a word of the command by itself.
 var aloneWord = regexp.MustCompile(`(^|\s)\{password\}(\s|$)`)
 
-// fill puts the place into a command. Of a server without a password, that is an empty word: a flag takes no other word
-// for it.
-func (p Place) fill(command string) string {
+// expand puts the place into a command. Of a server without a password, that is an empty word: a flag takes no other
+// word for it.
+func (p Place) expand(command string) string {
 	if p.Password == "" {
 		command = aloneWord.ReplaceAllString(command, "$1''$2")
 	}
@@ -292,7 +292,7 @@ func (s *Starter) Start(ctx context.Context, password string) (*StartedServer, e
 			return nil, fmt.Errorf("start a server: %w", err)
 		}
 	}
-	i := s.at(ctx, place, ports)
+	i := s.newServer(ctx, place, ports)
 	if err := i.begin(ctx); err != nil {
 		i.End()
 		return nil, explainStart(err, place)
@@ -300,8 +300,8 @@ func (s *Starter) Start(ctx context.Context, password string) (*StartedServer, e
 	return i, nil
 }
 
-// at returns a server that has not begun, at a place.
-func (s *Starter) at(ctx context.Context, place Place, ports reservation) *StartedServer {
+// newServer returns a server that has not begun, at a place.
+func (s *Starter) newServer(ctx context.Context, place Place, ports reservation) *StartedServer {
 	i := &StartedServer{starter: s, place: place, ports: ports, tell: reporterOf(ctx)}
 	i.output = &lastLines{all: s.Log.writer(place.Port)}
 	i.Server = Server{

@@ -325,16 +325,16 @@ func TestNoPassword(t *testing.T) {
 		`serve "{password}" -p={port}`: `serve "" -p=7`,
 		"serve --password\n{password}": "serve --password\n''",
 	} {
-		assert.Equal(t, want, Place{Port: 7, Dir: "/d"}.fill(command))
+		assert.Equal(t, want, Place{Port: 7, Dir: "/d"}.expand(command))
 	}
-	assert.Equal(t, "serve -p x", Place{Password: "x"}.fill("serve -p {password}"))
+	assert.Equal(t, "serve -p x", Place{Password: "x"}.expand("serve -p {password}"))
 }
 
 // TestSecondPort: workers connect to the second port of a server whose command has one.
 func TestSecondPort(t *testing.T) {
 	t.Parallel()
 	place := Place{Port: 7, Port2: 8}
-	assert.Equal(t, "serve -front 7 -back 8", place.fill("serve -front {port} -back {port2}"))
+	assert.Equal(t, "serve -front 7 -back 8", place.expand("serve -front {port} -back {port2}"))
 	assert.Contains(t, place.environment(), "FWP_PORT2=8")
 	for command, want := range map[string]string{
 		"serve {port} {port2}": "8", "serve {port} $FWP_PORT2": "8", "serve {port} {webport}": "",

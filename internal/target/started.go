@@ -29,8 +29,8 @@ type StartedServer struct {
 	failure    error // why it did not start again, or was not seen to stop, so that nothing more is done to it
 }
 
-// readyPause is the time between two looks at whether a server is ready.
-const readyPause = 20 * time.Millisecond
+// readyInterval is the time between two looks at whether a server is ready.
+const readyInterval = 20 * time.Millisecond
 
 // tellPause is the time between two messages that a server is not ready.
 const tellPause = 5 * time.Second
@@ -55,7 +55,7 @@ func (i *StartedServer) run(ctx context.Context) error {
 		return &UnseenError{Action: Start, Serves: true, Advice: launcherAdvice, Output: i.output.lines(),
 			Reason: "something serves at " + i.Server.Address.HostPort() + " before the command was run"}
 	}
-	now, err := supervise(i.starter.Supervisor, i.place.fill(i.starter.Command), i.place.environment(), i.output)
+	now, err := supervise(i.starter.Supervisor, i.place.expand(i.starter.Command), i.place.environment(), i.output)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (i *StartedServer) await(ctx context.Context, meter *machine.Meter) error {
 			return &StartError{Cause: fmt.Errorf("it ended (%s)", i.running.ExitStatus()), Output: i.output.lines()}
 		case <-ctx.Done():
 			return &StartError{Cause: fmt.Errorf("%w: %w", context.Cause(ctx), refused), Output: i.output.lines()}
-		case <-time.After(readyPause):
+		case <-time.After(readyInterval):
 		}
 	}
 }
@@ -277,7 +277,7 @@ func (i *StartedServer) servesEmpty(ctx context.Context) bool {
 	}
 	place := i.place
 	place.Dir = dir
-	other := i.starter.at(ctx, place, nil)
+	other := i.starter.newServer(ctx, place, nil)
 	defer other.End()
 	return other.begin(ctx) == nil
 }
@@ -289,8 +289,8 @@ func (i *StartedServer) Failure() error {
 	return i.failure
 }
 
-// stray keeps why a server was not seen to stop that still serves.
-func (i *StartedServer) stray(err *UnseenError) {
+// setFailure keeps why a server was not seen to stop that still serves.
+func (i *StartedServer) setFailure(err *UnseenError) {
 	if err.Serves && err.Action != Pause {
 		i.mu.Lock()
 		defer i.mu.Unlock()
@@ -311,8 +311,8 @@ func (i *StartedServer) Replace(s *Starter) {
 
 // operate makes the user's commands those of the starter.
 func (i *StartedServer) operate() {
-	if i.control = nil; i.starter.Workers != nil {
-		i.control = i.starter.Workers(i.place)
+	if i.control = nil; i.starter.NewOperator != nil {
+		i.control = i.starter.NewOperator(i.place)
 	}
 }
 
@@ -360,7 +360,7 @@ func (i *StartedServer) End() {
 	}
 	if i.isOccupied(ctx) && i.runControl(ctx, Kill) {
 		for until := time.Now().Add(effectTimeout); i.isOccupied(ctx) && time.Now().Before(until); {
-			machine.Sleep(ctx, readyPause)
+			machine.Sleep(ctx, readyInterval)
 		}
 	}
 	if i.isOccupied(ctx) {

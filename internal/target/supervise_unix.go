@@ -211,7 +211,7 @@ func awaitGroup(group int, patience <-chan time.Time) bool {
 
 // awaitEnd waits until something is over, or the patience is, and reports whether it is.
 func awaitEnd(patience <-chan time.Time, isOver func() bool) bool {
-	look := time.NewTicker(readyPause) // the system has no event for it
+	look := time.NewTicker(readyInterval) // the system has no event for it
 	defer look.Stop()
 	for {
 		if reap(); isOver() {

@@ -140,7 +140,7 @@ func BenchmarkPushRecorded(b *testing.B) {
 }
 
 // limitHistory has a shard record the first million calls.
-func limitHistory(c *Config) { c.History, c.HistoryLimit = history.NewRecorder(), 1_000_000 }
+func limitHistory(c *Config) { c.History, c.MaxCalls = history.NewRecorder(), 1_000_000 }
 
 func BenchmarkFetchAndAck(b *testing.B) {
 	s := newSteadyScene(b, plan.Topology{})
@@ -159,5 +159,5 @@ func TestConnectionsAreSmall(t *testing.T) {
 	t.Parallel()
 	assert.LessOrEqual(t, unsafe.Sizeof(producer{}), uintptr(512))
 	assert.LessOrEqual(t, unsafe.Sizeof(churner{}), uintptr(512))
-	assert.LessOrEqual(t, unsafe.Sizeof(duty{})+unsafe.Sizeof(worker{})+unsafe.Sizeof(place{}), uintptr(1024))
+	assert.LessOrEqual(t, unsafe.Sizeof(workerConn{})+unsafe.Sizeof(worker{})+unsafe.Sizeof(place{}), uintptr(1024))
 }

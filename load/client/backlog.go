@@ -20,9 +20,9 @@ func (c *Shard) backlogLimit() int64 {
 	return int64(c.work.Backlog) * int64(c.work.Consumers) * int64(max(1, c.work.Topology.Concurrency))
 }
 
-// isHeld reports whether producers have to wait for workers.
-func (d *dispatcher) isHeld() bool {
-	return d.backlogLimit > 0 && d.shard.shared.backlog.Load() >= d.backlogLimit
+// isBacklogFull reports whether producers have to wait for workers.
+func (d *dispatcher) isBacklogFull() bool {
+	return d.backlogLimit > 0 && d.shard.shared.queuedJobs.Load() >= d.backlogLimit
 }
 
 // removeWaiting books that a job waits no more: it was fetched, or refused, or is in doubt. A producer that is held may
@@ -33,10 +33,10 @@ func (d *dispatcher) removeWaiting(now time.Duration) {
 	}
 	s := d.shard.shared
 	s.fetchedAt.Store(int64(now))
-	if s.backlog.Add(-1) < 0 {
-		s.backlog.Add(1) // a job that was in doubt, or pushed beforehand
+	if s.queuedJobs.Add(-1) < 0 {
+		s.queuedJobs.Add(1) // a job that was in doubt, or pushed beforehand
 	}
-	if d.mode == modeClosed && d.hasNext && !d.isHeld() {
+	if d.mode == modeClosed && d.hasNext && !d.isBacklogFull() {
 		d.release(now)
 	}
 }
@@ -45,7 +45,7 @@ func (d *dispatcher) removeWaiting(now time.Duration) {
 func (d *dispatcher) release(now time.Duration) {
 	if t, ok := d.freeTakers.pop(); ok {
 		c := t.connection()
-		c.isListed, c.pause = false, max(c.pause, now)
+		c.isListed, c.pausedUntil = false, max(c.pausedUntil, now)
 		t.askAgain(now)
 	}
 }
@@ -58,11 +58,11 @@ func (d *dispatcher) releaseHeld(now time.Duration) time.Duration {
 	}
 	s := d.shard.shared
 	since := max(time.Duration(s.fetchedAt.Load()), d.start)
-	if d.isHeld() && now-since >= forgetDelay && d.shard.status.HeldJobs == 0 {
+	if d.isBacklogFull() && now-since >= forgetDelay && d.shard.status.HeldJobs == 0 {
 		s.fetchedAt.Store(int64(now))
-		s.backlog.Store(0)
+		s.queuedJobs.Store(0)
 	}
-	for room := d.backlogLimit - s.backlog.Load(); room > 0 && d.freeTakers.len() > 0; room-- {
+	for room := d.backlogLimit - s.queuedJobs.Load(); room > 0 && d.freeTakers.len() > 0; room-- {
 		d.release(now)
 	}
 	if d.freeTakers.len() == 0 {

@@ -8,7 +8,7 @@ import (
 )
 
 // isBeatDue reports whether a heartbeat is due, and sets when the connection is woken for the next one.
-func (d *duty) isBeatDue(now time.Duration) bool {
+func (d *workerConn) isBeatDue(now time.Duration) bool {
 	if d.duties&dutyBeat == 0 || d.shard.times.Beat == 0 {
 		return false
 	}
@@ -24,7 +24,7 @@ func (d *duty) isBeatDue(now time.Duration) bool {
 }
 
 // sendBeat appends a heartbeat. Due times that were missed are left out.
-func (d *duty) sendBeat(now time.Duration, out []byte) []byte {
+func (d *workerConn) sendBeat(now time.Duration, out []byte) []byte {
 	w := d.worker
 	d.begin(now, measure.Beat, w.nextBeat)
 	d.current = dutyBeat
@@ -35,7 +35,7 @@ func (d *duty) sendBeat(now time.Duration, out []byte) []byte {
 }
 
 // handleBeatReply handles the reply to a heartbeat: OK, or the state to enter.
-func (d *duty) handleBeatReply(now time.Duration, e *wire.Event) outcome {
+func (d *workerConn) handleBeatReply(now time.Duration, e *wire.Event) outcome {
 	switch {
 	case e.Kind == wire.Order:
 		d.worker.enterState(now, e.State)
@@ -49,8 +49,8 @@ func (d *duty) handleBeatReply(now time.Duration, e *wire.Event) outcome {
 // every worker does, and once at the beginning.
 
 // sendInfo appends an info, unless it is too early for that.
-func (d *duty) sendInfo(now time.Duration, out []byte) []byte {
-	ready := max(d.freeSince+time.Duration(d.shard.work.ObserveEvery), d.pause)
+func (d *workerConn) sendInfo(now time.Duration, out []byte) []byte {
+	ready := max(d.freeSince+time.Duration(d.shard.work.ObserveEvery), d.pausedUntil)
 	if ready > now {
 		if d.nextAsk == 0 || ready < d.nextAsk {
 			d.nextAsk = ready
@@ -63,7 +63,7 @@ func (d *duty) sendInfo(now time.Duration, out []byte) []byte {
 }
 
 // handleInfoReply handles the reply to an observer's info. The first one after a TakeInfo is kept: more are not read.
-func (d *duty) handleInfoReply(now time.Duration, e *wire.Event) outcome {
+func (d *workerConn) handleInfoReply(now time.Duration, e *wire.Event) outcome {
 	if e.Err != nil {
 		d.slowDown(now)
 	}
@@ -73,8 +73,8 @@ func (d *duty) handleInfoReply(now time.Duration, e *wire.Event) outcome {
 	return outcome{measure.Info, e.Err}
 }
 
-// Sizer returns what reads the replies of TakeInfo, nil if nothing does.
-func (c *Shard) Sizer() wire.Sizer { return c.sizer }
+// InfoParser returns what reads the replies of TakeInfo, nil if nothing does.
+func (c *Shard) InfoParser() wire.InfoParser { return c.infoParser }
 
 // TakeInfo returns the first reply to an info since the last call, empty if there was none. It is valid until the next
 // call.

@@ -79,7 +79,7 @@ const (
 )
 
 // bookOverdue books the breach of a fetch that found nothing, and took much longer than the protocol lets it wait.
-func (d *duty) bookOverdue(now time.Duration) {
+func (d *workerConn) bookOverdue(now time.Duration) {
 	c, duration := d.shard, now-d.command.sent
 	limit := c.times.Wait + overrun + 2*c.longestService
 	if c.times.Wait == 0 || duration <= limit || !c.shared.isCalm(d.command.sent) ||
@@ -119,7 +119,7 @@ const closingLimit = 10_000
 // noteServerClose notes that the server has ended the connection of a worker that gives no cause: it has sent its
 // heartbeats, its latest command was not refused, and it was not ordered to be quiet or to terminate. A connection on
 // which no command was served yet may be beyond a limit of the server.
-func (d *duty) noteServerClose(now time.Duration) {
+func (d *workerConn) noteServerClose(now time.Duration) {
 	w, c := d.worker, d.shard
 	isServed := d.repliedAt > d.openedAt && d.failures == 0
 	if !isServed || w.stops() || w.state != wire.Working || now-max(w.latestBeat, d.openedAt) > maxBeatAge ||

@@ -161,21 +161,21 @@ func TestClosedWorker(t *testing.T) {
 	t.Parallel()
 	const at = time.Minute
 	for name, test := range map[string]struct {
-		change  func(d *duty)
+		change  func(d *workerConn)
 		isAlone bool // no other connection was served afterwards
 		isShut  bool // none that was opened afterwards was
 		want    bool
 	}{
-		"without a cause":             {change: func(*duty) {}, want: true},
-		"an outage: others too":       {change: func(*duty) {}, isAlone: true},
-		"nothing new is served":       {change: func(*duty) {}, isShut: true},
-		"never served":                {change: func(d *duty) { d.repliedAt = 0 }},
-		"after a refused command":     {change: func(d *duty) { d.failures = 1 }},
-		"told to be quiet":            {change: func(d *duty) { d.worker.state = wire.Working + 1 }},
-		"its heartbeat is 45 s old":   {change: func(d *duty) { d.worker.latestBeat = at - 45*time.Second }, want: true},
-		"its heartbeat is older":      {change: func(d *duty) { d.worker.latestBeat, d.openedAt = at-45*time.Second-1, 1 }},
-		"the target was disrupted":    {change: func(d *duty) { d.shard.shared.Disrupt(at) }},
-		"disrupted until just before": {change: func(d *duty) { d.shard.shared.Disrupt(at - 1) }, want: true},
+		"without a cause":             {change: func(*workerConn) {}, want: true},
+		"an outage: others too":       {change: func(*workerConn) {}, isAlone: true},
+		"nothing new is served":       {change: func(*workerConn) {}, isShut: true},
+		"never served":                {change: func(d *workerConn) { d.repliedAt = 0 }},
+		"after a refused command":     {change: func(d *workerConn) { d.failures = 1 }},
+		"told to be quiet":            {change: func(d *workerConn) { d.worker.state = wire.Working + 1 }},
+		"its heartbeat is 45 s old":   {change: func(d *workerConn) { d.worker.latestBeat = at - 45*time.Second }, want: true},
+		"its heartbeat is older":      {change: func(d *workerConn) { d.worker.latestBeat, d.openedAt = at-45*time.Second-1, 1 }},
+		"the target was disrupted":    {change: func(d *workerConn) { d.shard.shared.Disrupt(at) }},
+		"disrupted until just before": {change: func(d *workerConn) { d.shard.shared.Disrupt(at - 1) }, want: true},
 	} {
 		s := newScene(t, plan.Workload{Consumers: 3})
 		d := s.shard.workers[0].conns[0]

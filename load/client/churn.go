@@ -27,7 +27,7 @@ func (s *churner) give(_ time.Duration, a arrival) bool {
 		return false
 	}
 	s.arrival, s.hasArrival = a, true
-	s.dial(a.intended, s.pause)
+	s.dial(a.intended, s.pausedUntil)
 	return true
 }
 
@@ -47,8 +47,8 @@ func (s *churner) needsConn(now time.Duration) bool {
 		s.hasArrival = false
 		s.retire()
 	case !s.hasArrival:
-		if s.arrival, s.hasArrival = d.ask(now, s, max(s.pause, d.start)); s.hasArrival {
-			s.dial(s.arrival.intended, s.pause)
+		if s.arrival, s.hasArrival = d.ask(now, s, max(s.pausedUntil, d.start)); s.hasArrival {
+			s.dial(s.arrival.intended, s.pausedUntil)
 		}
 	}
 	return false
@@ -80,7 +80,7 @@ func (s *churner) handleReply(_ time.Duration, e *wire.Event) outcome {
 func (s *churner) handleLoss(now time.Duration, hasCommand bool) {
 	switch {
 	case hasCommand && !s.shard.share.churnInfo:
-		s.notePush(s.arrival.k, history.Open)
+		s.notePush(s.arrival.k, history.NoReply)
 		s.shard.ledger.BookDoubt(s.arrival.k)
 	case !hasCommand && !s.hasReply && s.quit.isDecided && s.hasArrival:
 		s.shard.dispatcher.giveBack(s.arrival)
@@ -91,7 +91,7 @@ func (s *churner) handleLoss(now time.Duration, hasCommand bool) {
 
 func (s *churner) handleLeave(now time.Duration) {
 	think := time.Duration(0)
-	if d := &s.shard.dispatcher; d.thinks && d.mode == modeClosed && s.hasArrival {
+	if d := &s.shard.dispatcher; d.hasThinkTime && d.mode == modeClosed && s.hasArrival {
 		think = s.shard.jobs.Think(s.arrival.k)
 	}
 	s.vacate(now, think)
@@ -103,7 +103,7 @@ func (s *churner) vacate(now, pause time.Duration) {
 		s.shard.dispatcher.assignments--
 	}
 	s.hasArrival, s.hasReply = false, false
-	s.pause = now + pause
-	s.vacantSince = s.pause
-	s.shard.cycler.add(s.pause, &s.conn)
+	s.pausedUntil = now + pause
+	s.vacantSince = s.pausedUntil
+	s.shard.cycler.add(s.pausedUntil, &s.conn)
 }

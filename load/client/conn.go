@@ -21,13 +21,13 @@ type conn struct {
 	speaker  wire.Speaker // of the present connection
 	tap      Tap          // the same; nil if nothing gets its bytes
 
-	phase    phase
-	failures uint8 // since the last command that was replied to
-	isListed bool  // among the producers that wait for an arrival
-	isPoked  bool  // poked, and not yet stepped
-	isCut    bool  // to be cut in the next step
-	isFresh  bool  // identified, and no command was sent since
-	number   int32 // of the connection, in the run
+	phase       phase
+	failures    uint8 // since the last command that was replied to
+	isListed    bool  // among the producers that wait for an arrival
+	isPoked     bool  // poked, and not yet stepped
+	isAbandoned bool  // to be cut in the next step
+	isFresh     bool  // identified, and no command was sent since
+	number      int32 // of the connection, in the run
 
 	history *history.Client // of its calls; nil if there is no history
 
@@ -36,16 +36,16 @@ type conn struct {
 	command      command      // in flight; in the phases that wait for a reply
 	quit         quit         // by the client's own choice
 
-	openAt     time.Duration // when it was to be opened
-	openedAt   time.Duration // when it was, plus what the password's hash took
-	freeSince  time.Duration // since when no command is in flight
-	readySince time.Duration // the same, less the time in which it was lost: but the pauses of the client are not counted
-	lostAt     time.Duration // when it was, and is to be opened again; 0: it is not, or the client has ended it
-	triedAt    time.Duration // when it was lost, or the latest attempt to open it failed
-	repliedAt  time.Duration // when the latest reply to a command came, on this connection or one before
-	pause      time.Duration // no command before this, after one that was refused
-	nextAsk    time.Duration // the role wants to be asked again; 0 never
-	alarm      time.Duration // when it is looked whether a reply is overdue; 0 never
+	openDueAt   time.Duration // when it was to be opened
+	openedAt    time.Duration // when it was, plus what the password's hash took
+	freeSince   time.Duration // since when no command is in flight
+	readySince  time.Duration // the same, less the time in which it was lost: but the pauses of the client are not counted
+	lostAt      time.Duration // when it was, and is to be opened again; 0: it is not, or the client has ended it
+	triedAt     time.Duration // when it was lost, or the latest attempt to open it failed
+	repliedAt   time.Duration // when the latest reply to a command came, on this connection or one before
+	pausedUntil time.Duration // no command before this, after one that was refused
+	nextAsk     time.Duration // the role wants to be asked again; 0 never
+	alarm       time.Duration // when it is looked whether a reply is overdue; 0 never
 }
 
 // command is what is known of a command in flight.
@@ -131,7 +131,7 @@ func (c *conn) Step(now time.Duration, ev engine.Event, out []byte) ([]byte, eng
 // dial opens the connection, which must be shut. planned is when that was due, and free
 // since when it could have been done.
 func (c *conn) dial(planned, free time.Duration) {
-	c.phase, c.openAt, c.freeSince = phaseDialing, planned, free
+	c.phase, c.openDueAt, c.freeSince = phaseDialing, planned, free
 	c.shard.loop.Open(c)
 }
 
@@ -140,14 +140,14 @@ func (c *conn) handleConnect(now time.Duration) {
 		return
 	}
 	c.shard.recorder.Command(measure.Connect, measure.Timing{
-		Intended: c.openAt, Free: c.freeSince, Sent: c.Dialed(), Replied: now,
+		Intended: c.openDueAt, Free: c.freeSince, Sent: c.DialedAt(), Replied: now,
 	})
 	c.phase, c.openedAt = phaseGreeted, now
 	c.speaker = c.shard.speaker(c.workerID)
 	if c.shard.tap != nil {
 		c.tap = c.shard.tap(c.workerID)
 	}
-	if d, ok := c.role.(*duty); ok && d.duties&dutyFetch != 0 {
+	if d, ok := c.role.(*workerConn); ok && d.duties&dutyFetch != 0 {
 		if s, subscribes := c.speaker.(wire.Subscriber); subscribes {
 			s.Subscribe(&d.worker.queueSet.queues)
 		}
@@ -158,7 +158,7 @@ func (c *conn) handleConnect(now time.Duration) {
 func (c *conn) begin(now time.Duration, op measure.Op, intended time.Duration) {
 	c.shard.status.InFlight++
 	c.isFresh = false
-	c.expect(phaseBusy, command{op: op, intended: intended, free: max(c.freeSince, c.pause), sent: now})
+	c.expect(phaseBusy, command{op: op, intended: intended, free: max(c.freeSince, c.pausedUntil), sent: now})
 	if c.shard.disconnects {
 		c.decideQuit(now, phaseOf[op])
 	}
@@ -182,8 +182,8 @@ func (c *conn) expect(p phase, cmd command) {
 
 // handleWake handles what only a wake shows: an overdue reply, or a connection that must be cut. send finds the rest.
 func (c *conn) handleWake(now time.Duration) {
-	if c.isCut {
-		c.finishCut(now)
+	if c.isAbandoned {
+		c.finishAbandon(now)
 		return
 	}
 	if c.alarm == 0 || now < c.alarm {
@@ -217,7 +217,7 @@ func (c *conn) send(now time.Duration, out []byte) []byte {
 		c.nextAsk = 0
 		return c.role.next(now, out)
 	case phaseBusy:
-		if d, ok := c.role.(*duty); ok && c.shard.isSettled && d.current == dutyFetch {
+		if d, ok := c.role.(*workerConn); ok && c.shard.isSettled && d.current == dutyFetch {
 			d.endFetch(now)
 		}
 	}

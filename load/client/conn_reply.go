@@ -136,7 +136,7 @@ func (c *conn) handleReply(now time.Duration, e *wire.Event) {
 	c.shard.pulse.note(now)
 	c.shard.status.InFlight--
 	if result.op != measure.FetchEmpty {
-		c.shard.status.CarriedAt = now
+		c.shard.status.UsefulReplyAt = now
 	}
 	if result.err != nil {
 		c.shard.bookError(result.op, measure.Rejected, result.err)
@@ -158,7 +158,7 @@ func (c *conn) slowDown(now time.Duration) {
 	if !c.shard.shared.isCalm(now) {
 		longest = probeEvery
 	}
-	c.pause = now + c.delay(firstPause, longest)
+	c.pausedUntil = now + c.delay(firstPause, longest)
 }
 
 // recordTiming records when the command in flight was due, sent and answered. It turned out to be of kind op.
@@ -196,7 +196,7 @@ func (c *conn) handleEnd(now time.Duration, err error) {
 		c.finish(now)
 		return
 	}
-	if d, ok := c.role.(*duty); ok && !c.quit.isDecided && (c.phase == phaseIdle || c.phase == phaseBusy) {
+	if d, ok := c.role.(*workerConn); ok && !c.quit.isDecided && (c.phase == phaseIdle || c.phase == phaseBusy) {
 		d.noteServerClose(now)
 	}
 	kind, err := endErrorKind(err)

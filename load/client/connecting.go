@@ -187,9 +187,9 @@ func (c *conn) handleHelloReply(now time.Duration, e *wire.Event) {
 	c.shard.recorder.Command(measure.Hello, measure.Timing{
 		Intended: c.openedAt, Free: c.openedAt, Sent: c.openedAt, Replied: now,
 	})
-	c.phase, c.freeSince, c.readySince, c.pause, c.isFresh = phaseIdle, now, now, 0, true
+	c.phase, c.freeSince, c.readySince, c.pausedUntil, c.isFresh = phaseIdle, now, now, 0, true
 	if c.lostAt > 0 {
-		c.readySince = min(now, c.lostAt+c.Dialed()-c.triedAt)
+		c.readySince = min(now, c.lostAt+c.DialedAt()-c.triedAt)
 	}
 	c.lostAt = 0
 	c.shard.noteReady(now)
@@ -211,20 +211,20 @@ func (c *conn) checkNeed(now time.Duration) {
 	}
 }
 
-// cut makes a connection end at once, without goodbye, with or without a reply.
-func (c *conn) cut() {
+// abandon makes a connection end at once, without goodbye, with or without a reply.
+func (c *conn) abandon() {
 	switch c.phase {
 	case phaseRetired:
 	case phaseShut:
 		c.retire()
 	default:
-		c.isCut = true
+		c.isAbandoned = true
 		c.shard.loop.Poke(c)
 	}
 }
 
-// finishCut ends a connection that was cut, in its next step.
-func (c *conn) finishCut(now time.Duration) {
+// finishAbandon ends a connection that was cut, in its next step.
+func (c *conn) finishAbandon(now time.Duration) {
 	if c.awaitsMessage() {
 		c.shard.bookError(c.command.op, measure.Timeout, errSilent)
 		c.endWait(now)

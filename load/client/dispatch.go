@@ -47,20 +47,20 @@ const (
 // no memory.
 type dispatcher struct {
 	engine.Link
-	shard     *Shard
-	mode      mode
-	overload  Overload
-	isAborted bool
-	waitCount int64 // arrivals that found no taker free
-	peak      int64 // the most of them at a time
-	thinks    bool  // a closed loop with time to think
+	shard        *Shard
+	mode         mode
+	overload     Overload
+	isAborted    bool
+	waitCount    int64 // arrivals that found no taker free
+	peak         int64 // the most of them at a time
+	hasThinkTime bool  // a closed loop with time to think
 
-	start  time.Duration // of the plan, or of the closed loop
-	plan   *plan.Cursor
-	shards int   // shards that share the arrivals: those that have takers
-	base   int64 // the number of the first job of this mode
-	limit  int64 // of the whole run's jobs in this mode; 0 is none
-	count  int64 // numbers given out, closed loop
+	start    time.Duration // of the plan, or of the closed loop
+	plan     *plan.Cursor
+	shards   int   // shards that share the arrivals: those that have takers
+	base     int64 // the number of the first job of this mode
+	jobLimit int64 // of the whole run's jobs in this mode; 0 is none
+	count    int64 // numbers given out, closed loop
 
 	backlogLimit int64 // closed loop: jobs that may wait in the queues; 0 is any number
 	isLooking    bool  // a wake was asked for, because producers are held
@@ -78,7 +78,7 @@ type dispatcher struct {
 
 // begin starts a mode. Jobs are counted from base, and takers over all shards.
 func (d *dispatcher) begin(m mode, start time.Duration, base, limit int64, takers int) {
-	d.mode, d.start, d.base, d.limit, d.count = m, start, base, limit, 0
+	d.mode, d.start, d.base, d.jobLimit, d.count = m, start, base, limit, 0
 	d.shards = min(d.shard.shards, takers)
 	d.hasNext = d.shard.index < d.shards
 	if m == modePlanned && d.hasNext {
@@ -97,7 +97,7 @@ func (d *dispatcher) begin(m mode, start time.Duration, base, limit int64, taker
 // arrivals returns a cursor on this shard's share of the arrivals of its segment.
 func (d *dispatcher) arrivals() *plan.Cursor {
 	parts := d.shard.segment.Parts()
-	return d.shard.plan.Share(int(d.shard.segment.Number(int64(d.shard.index))), parts*d.shards)
+	return d.shard.plan.Cursor(int(d.shard.segment.Number(int64(d.shard.index))), parts*d.shards)
 }
 
 // askAllAgain makes all takers that wait ask again.
@@ -196,7 +196,7 @@ func (d *dispatcher) nextWaiting(now, ready time.Duration) (arrival, bool) {
 	}
 	switch {
 	case !d.hasNext:
-	case d.mode == modeClosed && d.isHeld():
+	case d.mode == modeClosed && d.isBacklogFull():
 		if !d.isLooking {
 			d.shard.loop.Poke(d)
 		}
@@ -219,13 +219,13 @@ func (d *dispatcher) nextWaiting(now, ready time.Duration) (arrival, bool) {
 // nextNumber is the next job of a closed loop. The shards of a segment take turns, as the segments of a load do.
 func (d *dispatcher) nextNumber(ready time.Duration) (arrival, bool) {
 	k := d.shard.segment.Number(int64(d.shard.index) + d.count*int64(d.shards))
-	if d.limit > 0 && k >= d.limit {
+	if d.jobLimit > 0 && k >= d.jobLimit {
 		d.hasNext = false
 		return arrival{}, false
 	}
 	d.count++
 	if d.backlogLimit > 0 {
-		d.shard.shared.backlog.Add(1)
+		d.shard.shared.queuedJobs.Add(1)
 	}
 	return arrival{d.base + k, ready}, true
 }

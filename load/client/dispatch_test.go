@@ -294,13 +294,13 @@ func TestDrainWithoutConsumers(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, producers(1))
 	s.connect()
-	assert.Len(t, s.shard.workers, helpers)
+	assert.Len(t, s.shard.workers, helpersPerKind)
 	assert.Equal(t, 1, s.shard.Status().Target)
 	s.start()
 	s.do(s.shard.StopPushing)
 	s.do(func() { s.shard.Drain(s.now) })
 	s.pass(time.Millisecond)
-	require.Len(t, s.dials, helpers)
+	require.Len(t, s.dials, helpersPerKind)
 	c := s.dials[0]
 	s.open(c)
 	s.data(c, greetingLine)
@@ -378,10 +378,10 @@ func TestALostJobInTheBacklog(t *testing.T) {
 		d.backlogLimit, d.hasNext, d.start, d.shards = test.limit, true, start, 1
 		d.freeTakers.push(s.shard.producers[0])
 		s.shard.status.HeldJobs = int(test.heldJobs)
-		s.shard.shared.backlog.Store(test.ahead)
+		s.shard.shared.queuedJobs.Store(test.ahead)
 		s.shard.shared.fetchedAt.Store(int64(test.fetched))
 		d.releaseHeld(test.now)
-		assert.Equal(t, test.want, s.shard.shared.backlog.Load(), name)
+		assert.Equal(t, test.want, s.shard.shared.queuedJobs.Load(), name)
 		isHeld := test.want >= test.limit
 		assert.Equal(t, isHeld, d.freeTakers.len() == 1, "%s: the producer waits", name)
 	}

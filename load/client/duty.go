@@ -7,8 +7,8 @@ import (
 	"github.com/fwpsuite/fwp/load/wire"
 )
 
-// duty is a connection of a worker, with one or more of the worker's duties.
-type duty struct {
+// workerConn is a connection of a worker, with one or more of the worker's duties.
+type workerConn struct {
 	conn
 	worker  *worker
 	duties  duties
@@ -18,7 +18,7 @@ type duty struct {
 
 // needsConn implements role. A worker that stops needs only the connections on which it can
 // report what it holds.
-func (d *duty) needsConn(time.Duration) bool {
+func (d *workerConn) needsConn(time.Duration) bool {
 	w := d.worker
 	if w.stops() && (w.holdsNothing() || d.duties&dutyReport == 0) {
 		d.retire()
@@ -29,7 +29,7 @@ func (d *duty) needsConn(time.Duration) bool {
 
 // next implements role: heartbeats first, because they must not wait for a worker that is always busy; then reports,
 // then one more job.
-func (d *duty) next(now time.Duration, out []byte) []byte {
+func (d *workerConn) next(now time.Duration, out []byte) []byte {
 	w := d.worker
 	switch {
 	case d.isBeatDue(now):
@@ -37,11 +37,11 @@ func (d *duty) next(now time.Duration, out []byte) []byte {
 	case d.duties&dutyReport != 0 && w.reports.len() > 0:
 		return d.sendReport(now, out)
 	case d.duties&dutyFetch != 0 && w.mayFetch():
-		if d.pause <= now {
+		if d.pausedUntil <= now {
 			return d.sendFetch(now, out)
 		}
-		if d.nextAsk == 0 || d.pause < d.nextAsk {
-			d.nextAsk = d.pause
+		if d.nextAsk == 0 || d.pausedUntil < d.nextAsk {
+			d.nextAsk = d.pausedUntil
 		}
 	case w.stops() && w.holdsNothing():
 		return d.leave(now, out)
@@ -51,7 +51,7 @@ func (d *duty) next(now time.Duration, out []byte) []byte {
 	return out
 }
 
-func (d *duty) handleReply(now time.Duration, e *wire.Event) outcome {
+func (d *workerConn) handleReply(now time.Duration, e *wire.Event) outcome {
 	switch d.current {
 	case dutyBeat:
 		return d.handleBeatReply(now, e)
@@ -68,7 +68,7 @@ func (d *duty) handleReply(now time.Duration, e *wire.Event) outcome {
 // out again now that it is gone, unless the run holds the server to its reservations. A report is not sent twice, as
 // the protocol asks for, unless the client itself did not await its reply: such a job would be left behind if the
 // server has not read the report. One that was not sent yet waits for the next connection.
-func (d *duty) handleLoss(now time.Duration, hasCommand bool) {
+func (d *workerConn) handleLoss(now time.Duration, hasCommand bool) {
 	w := d.worker
 	for i := range w.places {
 		if p := &w.places[i]; p.duty == d && p.holdsJob() && !w.shard.keepsJobs {
@@ -79,11 +79,11 @@ func (d *duty) handleLoss(now time.Duration, hasCommand bool) {
 	switch {
 	case !hasCommand:
 	case d.current == dutyFetch:
-		d.noteFetch(history.Open)
+		d.noteFetch(history.NoReply)
 		w.shard.ledger.BookFetchLoss()
 		w.vacate(now, d.place)
 	case d.current == dutyReport:
-		d.noteReport(&w.places[d.place], history.Open)
+		d.noteReport(&w.places[d.place], history.NoReply)
 		w.shard.ledger.BookReportLoss()
 		w.bookReturnable(&w.places[d.place])
 		if d.quit.isDecided {
@@ -98,12 +98,12 @@ func (d *duty) handleLoss(now time.Duration, hasCommand bool) {
 
 // endFetch closes the connection although its fetch waits, because no job is left that could come. There is no goodbye:
 // a client has one command under way at a time.
-func (d *duty) endFetch(now time.Duration) {
-	d.noteFetch(history.Open)
+func (d *workerConn) endFetch(now time.Duration) {
+	d.noteFetch(history.NoReply)
 	d.shard.noteUnready()
 	d.shard.status.InFlight--
 	d.retire()
 	d.worker.vacate(now, d.place)
 }
 
-func (d *duty) handleLeave(time.Duration) { d.retire() }
+func (d *workerConn) handleLeave(time.Duration) { d.retire() }

@@ -10,14 +10,14 @@ import (
 
 // sendFetch asks for a job. That was due as soon as there was room and this connection
 // was free.
-func (d *duty) sendFetch(now time.Duration, out []byte) []byte {
+func (d *workerConn) sendFetch(now time.Duration, out []byte) []byte {
 	w := d.worker
 	last := len(w.freePlaces) - 1
 	d.place, w.freePlaces = w.freePlaces[last], w.freePlaces[:last]
 	w.places[d.place].stage = stageAwaited
-	d.begin(now, measure.Fetch, max(w.freeSince, w.shard.fetchStart, d.readySince, d.pause))
+	d.begin(now, measure.Fetch, max(w.freeSince, w.shard.fetchStart, d.readySince, d.pausedUntil))
 	d.current = dutyFetch
-	return d.speaker.Take(out, &w.queueSet.queues)
+	return d.speaker.Fetch(out, &w.queueSet.queues)
 }
 
 // emptyPause is how long a worker of a drain that has found its queues empty waits before it asks again: the server may
@@ -25,7 +25,7 @@ func (d *duty) sendFetch(now time.Duration, out []byte) []byte {
 const emptyPause = 100 * time.Millisecond
 
 // handleFetchReply handles the reply to fetch: a job or none.
-func (d *duty) handleFetchReply(now time.Duration, e *wire.Event) outcome {
+func (d *workerConn) handleFetchReply(now time.Duration, e *wire.Event) outcome {
 	w := d.worker
 	switch e.Kind {
 	case wire.Job:
@@ -43,9 +43,9 @@ func (d *duty) handleFetchReply(now time.Duration, e *wire.Event) outcome {
 		d.noteFetch(history.Empty)
 		w.latestEmpty = max(w.latestEmpty, d.command.sent)
 		w.noteEmpty()
-		d.pause = now + w.shard.times.Poll
+		d.pausedUntil = now + w.shard.times.Poll
 		if w.isDrained {
-			d.pause = now + max(w.shard.times.Poll, emptyPause)
+			d.pausedUntil = now + max(w.shard.times.Poll, emptyPause)
 		}
 		w.vacate(now, d.place)
 		return outcome{op: measure.FetchEmpty}

@@ -16,7 +16,7 @@ const earliness = time.Second
 func (w *worker) bookLateness(now time.Duration, p *place, job *plan.Delivery, isFirst bool) {
 	c := w.shard
 	delay := c.jobs.Delay(job.Number)
-	if delay == 0 && !c.fails {
+	if delay == 0 && !c.someJobsFail {
 		return
 	}
 	sent := c.sentAt(p)
@@ -44,7 +44,7 @@ func (w *worker) bookLateness(now time.Duration, p *place, job *plan.Delivery, i
 	if now+clock.Offset() >= dueTime-earliness {
 		flaw = ledger.EarlyByLocalClock
 	}
-	c.ledger.Foreign(flaw, string(job.JID), fmt.Sprintf("delivered %.1f s before its time", (dueTime-now).Seconds()))
+	c.ledger.BookFlaw(flaw, string(job.JID), fmt.Sprintf("delivered %.1f s before its time", (dueTime-now).Seconds()))
 }
 
 // recordUndelivered records the jobs with a time that no worker has got until now.

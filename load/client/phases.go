@@ -10,7 +10,7 @@ func (c *Shard) Connect() {
 	for _, p := range c.producers {
 		c.want(now, &p.conn)
 	}
-	if !c.share.onlySweeps {
+	if !c.share.workersOnlyDrain {
 		c.wantWorkers(now, false)
 	}
 	c.wantWorkers(now, true)
@@ -37,7 +37,7 @@ func (c *Shard) want(now time.Duration, conn *conn) {
 // before Start, even if there is nothing to prefill.
 func (c *Shard) Prefill() {
 	if c.work.Prefill > 0 {
-		c.dispatcher.thinks = false
+		c.dispatcher.hasThinkTime = false
 		c.dispatcher.begin(modeClosed, c.loop.Now(), 0, c.work.Prefill, c.share.producers)
 	}
 }
@@ -49,7 +49,7 @@ func (c *Shard) Start(at time.Duration) {
 	d.stop(at)
 	c.isFilled, c.isObserving, c.loadStart = true, true, at
 	c.fetch()
-	if c.share.onlyFills {
+	if c.share.producersOnlyPrefill {
 		for _, p := range c.producers {
 			p.poke()
 		}
@@ -62,7 +62,7 @@ func (c *Shard) Start(at time.Duration) {
 	if c.work.Churn {
 		takers += c.work.Connections
 	}
-	d.thinks = c.work.Think.Max > 0
+	d.hasThinkTime = c.work.Think.Max > 0
 	switch {
 	case takers == 0:
 	case c.plan != nil:
@@ -104,8 +104,8 @@ func (c *Shard) Drain(from time.Duration) {
 		w.isDrained = false
 		w.noteEmpty()
 	}
-	if c.share.onlySweeps && !c.isStopping {
-		c.share.onlySweeps = false
+	if c.share.workersOnlyDrain && !c.isStopping {
+		c.share.workersOnlyDrain = false
 		c.wantWorkers(c.loop.Now(), false)
 		c.fetch()
 	}
@@ -136,6 +136,6 @@ func (c *Shard) Abandon() {
 	c.isStopping, c.isFetching = true, false
 	c.dispatcher.stop(c.loop.Now())
 	for _, conn := range c.conns {
-		conn.cut()
+		conn.abandon()
 	}
 }

@@ -17,7 +17,7 @@ type producer struct {
 	batch      []arrival // that the same command pushes
 	hasArrival bool      // todo is to be pushed, or in flight
 
-	thinks bool // before its next push, as it has pushed todo
+	mustThink bool // before its next push, as it has pushed todo
 }
 
 func (p *producer) connection() *conn { return &p.conn }
@@ -57,7 +57,7 @@ func (p *producer) needsConn(time.Duration) bool {
 func (p *producer) next(now time.Duration, out []byte) []byte {
 	d := &p.shard.dispatcher
 	if !p.hasArrival {
-		if p.shard.isStopping || p.shard.isFilled && p.shard.share.onlyFills {
+		if p.shard.isStopping || p.shard.isFilled && p.shard.share.producersOnlyPrefill {
 			return p.leave(now, out)
 		}
 		ready := p.readyAt()
@@ -103,14 +103,14 @@ func (p *producer) pushAll(now time.Duration, out []byte) []byte {
 func (p *producer) readyAt() time.Duration {
 	d := &p.shard.dispatcher
 	if d.mode != modeClosed {
-		p.pause = 0 // the plan does not wait for the server
+		p.pausedUntil = 0 // the plan does not wait for the server
 		return 0
 	}
 	at := p.readySince
-	if d.thinks && p.thinks {
+	if d.hasThinkTime && p.mustThink {
 		at += p.shard.jobs.Think(p.arrival.k)
 	}
-	return max(at, p.pause, d.start+time.Duration(p.index)*StartInterval)
+	return max(at, p.pausedUntil, d.start+time.Duration(p.index)*StartInterval)
 }
 
 // StartInterval is the time between the first pushes of two producers of a closed loop: all at one instant would be a
@@ -131,7 +131,7 @@ func (p *producer) handleReply(now time.Duration, e *wire.Event) outcome {
 	if e.Err != nil {
 		p.slowDown(now)
 	}
-	p.hasArrival, p.thinks, p.batch = false, true, p.batch[:0]
+	p.hasArrival, p.mustThink, p.batch = false, true, p.batch[:0]
 	return result
 }
 
@@ -154,7 +154,7 @@ func (p *producer) bookReply(now time.Duration, a arrival, e *wire.Event) outcom
 func (p *producer) handleLoss(now time.Duration, hasCommand bool) {
 	for _, a := range append(p.batch, p.arrival) {
 		if hasCommand {
-			p.notePush(a.k, history.Open)
+			p.notePush(a.k, history.NoReply)
 		}
 		p.shard.bookPushLoss(a, p.hasArrival, hasCommand)
 		if hasCommand {
@@ -164,7 +164,7 @@ func (p *producer) handleLoss(now time.Duration, hasCommand bool) {
 	if d := &p.shard.dispatcher; d.batchProducer == p {
 		d.batchProducer = nil
 	}
-	p.hasArrival, p.thinks, p.batch = false, false, p.batch[:0]
+	p.hasArrival, p.mustThink, p.batch = false, false, p.batch[:0]
 	p.reopen(now)
 }
 

@@ -24,7 +24,8 @@ func (w *worker) read(now time.Duration, p *place, body []byte) {
 	}
 	p.jid = append(p.jid, job.JID...)
 	if !w.queueSet.contains(job.Queue) {
-		w.shard.ledger.Foreign(ledger.WrongQueue, string(job.JID), "came to worker "+w.id+", which did not ask for its queue")
+		w.shard.ledger.BookFlaw(ledger.WrongQueue, string(job.JID),
+			"came to worker "+w.id+", which did not ask for its queue")
 	}
 	w.accept(now, p, job)
 }
@@ -45,12 +46,12 @@ func (w *worker) accept(now time.Duration, p *place, job plan.Delivery) {
 			c.recorder.Queue(job.Queue, p.intended, max(now, p.intended))
 		}
 	}
-	if !c.fails {
+	if !c.someJobsFail {
 		return
 	}
 	attempt := c.shared.attempts(job.Number)
-	if p.fails = c.jobs.Fails(job.Number, attempt); p.fails {
-		p.returns = attempt < c.jobs.Retry(job.Number)
+	if p.willFail = c.jobs.Fails(job.Number, attempt); p.willFail {
+		p.willReturn = attempt < c.jobs.Retry(job.Number)
 		c.shared.fail(job.Number)
 	}
 }
@@ -76,7 +77,7 @@ func (c *Shard) sentAt(p *place) time.Duration {
 // bookAltered books a job that is not as it was pushed. A job of this run is accepted, so that its queue is left empty.
 // A job of another client is reported as failed, so that the server keeps it.
 func (w *worker) bookAltered(now time.Duration, p *place, job plan.Delivery, err error) {
-	addFinding := w.shard.ledger.Foreign
+	addFinding := w.shard.ledger.BookFlaw
 	wrongErr, isWrong := errors.AsType[*plan.WrongError](err)
 	foreignErr, isForeign := errors.AsType[*plan.ForeignError](err)
 	switch {
@@ -96,7 +97,7 @@ func (w *worker) bookAltered(now time.Duration, p *place, job plan.Delivery, err
 	case isForeign:
 		addFinding(ledger.UnknownJob, text.Shorten(foreignErr.JID), "not of this run")
 		p.jid = appendEscaped(p.jid, foreignErr.JID)
-		p.fails = true
+		p.willFail = true
 	default:
 		addFinding(ledger.AlteredJob, "", err.Error())
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/fwpsuite/fwp/load/wire"
 )
 
-// record is the shard's part of a history. A call goes in when its reply has come, or
+// callLog is the shard's part of a history. A call goes in when its reply has come, or
 // when it is known that none will, with the instants of the engine.
-type record struct {
+type callLog struct {
 	recorder *history.Recorder
 	start    time.Duration // the engine's start, on the clock of the history
 	limit    int64         // of calls; 0 is none
@@ -23,11 +23,11 @@ type record struct {
 	retry, reserve int64 // of every job
 }
 
-func newRecord(config *Config) *record {
+func newRecord(config *Config) *callLog {
 	if config.History == nil {
 		return nil
 	}
-	r := &record{recorder: config.History, limit: config.HistoryLimit}
+	r := &callLog{recorder: config.History, limit: config.MaxCalls}
 	if !config.EngineStart.IsZero() {
 		r.start = config.EngineStart.Sub(config.History.Begin())
 	}
@@ -35,9 +35,9 @@ func newRecord(config *Config) *record {
 	return r
 }
 
-// record makes the connection a client of the history, if there is one.
-func (c *conn) record() {
-	if r := c.shard.record; r != nil {
+// joinHistory makes the connection a client of the history, if there is one.
+func (c *conn) joinHistory() {
+	if r := c.shard.callLog; r != nil {
 		c.history = r.recorder.Client(int(c.number), c.workerID)
 	}
 }
@@ -47,12 +47,12 @@ func (c *conn) record() {
 // A call that is taken to have begun too early, or to have ended too late, proves less
 // than it could; the opposite would prove what is not so.
 func (c *conn) note(e history.Event, o history.Outcome) {
-	r := c.shard.record
+	r := c.shard.callLog
 	if r.cutAt > 0 && c.command.sent >= r.cutAt {
 		return
 	}
 	e.Outcome, e.Call, e.Return = o, r.start+c.command.sent, -1
-	if o != history.Open {
+	if o != history.NoReply {
 		e.Return = max(e.Call, r.start+c.shard.loop.Now())
 	}
 	c.history.Add(e)
@@ -80,10 +80,10 @@ func (c *conn) notePush(k int64, o history.Outcome) {
 	shard := c.shard
 	e := history.Event{
 		Op: history.Push, JID: shard.jid(k), Queue: shard.queueOf(k), Body: pushedBody,
-		Retry: &shard.record.retry, ReserveFor: &shard.record.reserve,
+		Retry: &shard.callLog.retry, ReserveFor: &shard.callLog.reserve,
 	}
 	if delay := shard.jobs.Delay(k); delay > 0 {
-		e.At = shard.record.start + c.command.sent + delay
+		e.At = shard.callLog.start + c.command.sent + delay
 	}
 	c.note(e, o)
 }
@@ -98,7 +98,7 @@ func (c *Shard) queueOf(k int64) string {
 }
 
 // noteFetch records a fetch that brought nothing.
-func (d *duty) noteFetch(o history.Outcome) {
+func (d *workerConn) noteFetch(o history.Outcome) {
 	if d.history != nil {
 		d.note(history.Event{Op: history.Fetch, Queues: d.worker.queueSet.queues.Names}, o)
 	}
@@ -106,7 +106,7 @@ func (d *duty) noteFetch(o history.Outcome) {
 
 // noteDelivery records a fetch that found a job, with the error of Jobs.Read, and returns the jid. A job without a jid
 // may have been any, so the fetch counts as one without a reply.
-func (d *duty) noteDelivery(body []byte, job plan.Delivery, err error) string {
+func (d *workerConn) noteDelivery(body []byte, job plan.Delivery, err error) string {
 	e := history.Event{Op: history.Fetch, Queues: d.worker.queueSet.queues.Names}
 	if err == nil {
 		e.JID, e.Queue, e.Body = d.shard.jid(job.Number), d.shard.queueOf(job.Number), pushedBody
@@ -114,7 +114,7 @@ func (d *duty) noteDelivery(body []byte, job plan.Delivery, err error) string {
 		e.JID, e.Queue, e.Body = alteredJob(body, err)
 	}
 	if e.JID == "" {
-		d.note(e, history.Open)
+		d.note(e, history.NoReply)
 		return ""
 	}
 	d.note(e, history.OK)
@@ -137,7 +137,7 @@ func alteredJob(unit []byte, err error) (jid, queue, body string) {
 }
 
 // noteReport records the ack or fail of the job of a place.
-func (d *duty) noteReport(p *place, o history.Outcome) {
+func (d *workerConn) noteReport(p *place, o history.Outcome) {
 	if d.history == nil {
 		return
 	}
@@ -152,16 +152,16 @@ func (d *duty) noteReport(p *place, o history.Outcome) {
 // ended: after Stop, and after Abandon if not all did. It must have been made then, by
 // the Recorder that all shards share.
 //
-//   - Where Config.HistoryLimit was reached the history is cut, if it was not before.
+//   - Where Config.MaxCalls was reached the history is cut, if it was not before.
 //   - A worker that is ordered to be quiet, or to terminate, learns that by its next beat
 //     only. Each fetch that may have met it in that state is marked as quiet. (AMB-32)
 func (c *Shard) Complete(h *history.History) {
-	r := c.record
+	r := c.callLog
 	if r == nil {
 		return
 	}
-	if cut := max(r.start+r.cutAt, 1); r.cutAt > 0 && (h.Cut == 0 || cut < h.Cut) {
-		h.Cut = cut
+	if cut := max(r.start+r.cutAt, 1); r.cutAt > 0 && (h.CutAt == 0 || cut < h.CutAt) {
+		h.CutAt = cut
 	}
 	quietSince := make(map[string]time.Duration)
 	for _, w := range c.workers {
@@ -175,7 +175,7 @@ func (c *Shard) Complete(h *history.History) {
 	for i := range h.Events {
 		e := &h.Events[i]
 		since, isQuiet := quietSince[e.Worker]
-		if isQuiet && e.Op == history.Fetch && (e.Outcome == history.Open || e.Return >= since) {
+		if isQuiet && e.Op == history.Fetch && (e.Outcome == history.NoReply || e.Return >= since) {
 			e.Quiet = true
 		}
 	}

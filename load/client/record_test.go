@@ -22,13 +22,13 @@ func recordHistory(c *Config) {
 // recordedLines is what a connection has recorded, in words, with the times of the engine.
 func recordedLines(s *scene, c *conn) []string {
 	var list []string
-	at := func(t time.Duration) time.Duration { return t - s.shard.record.start }
-	for _, e := range s.shard.record.recorder.History().Events {
+	at := func(t time.Duration) time.Duration { return t - s.shard.callLog.start }
+	for _, e := range s.shard.callLog.recorder.History().Events {
 		if e.Client != int(c.number) {
 			continue
 		}
 		line := fmt.Sprintf("%v %s%s %v", at(e.Call), e.Op, strings.TrimRight(" "+e.JID, " "), e.Outcome)
-		if e.Outcome != history.Open {
+		if e.Outcome != history.NoReply {
 			line += fmt.Sprintf(" %v", at(e.Return))
 		}
 		list = append(list, line)
@@ -54,7 +54,7 @@ func TestProducerHistory(t *testing.T) {
 	assert.Equal(t, []string{
 		"2s PUSH " + s.jid(0) + " ok 3s", "3s PUSH " + s.jid(1) + " refused 4s", "4.0025s PUSH " + s.jid(2) + " open",
 	}, recordedLines(s, p))
-	first := s.shard.record.recorder.History().Events[0]
+	first := s.shard.callLog.recorder.History().Events[0]
 	assert.Equal(t, s.jobs.Queues()[0], first.Queue)
 	assert.EqualValues(t, 25, *first.Retry)
 	assert.EqualValues(t, 1800, *first.ReserveFor)
@@ -102,7 +102,7 @@ func TestWorkerHistory(t *testing.T) {
 				test.want[i] = strings.ReplaceAll(test.want[i], "%s", s.jid(100))
 			}
 			assert.Equal(t, test.want, recordedLines(s, c))
-			for _, e := range s.shard.record.recorder.History().Events {
+			for _, e := range s.shard.callLog.recorder.History().Events {
 				if e.Op == history.Fetch {
 					assert.Equal(t, s.shard.workers[0].id, e.Worker)
 					assert.Equal(t, s.jobs.Queues(), e.Queues)
@@ -135,7 +135,7 @@ func TestAlteredJobHistory(t *testing.T) {
 	s.data(c, okLine)
 	s.data(c, strings.Replace(s.body(101), `"args":["run"`, `"args":["nur"`, 1))
 	var fetches []history.Event
-	for _, e := range s.shard.record.recorder.History().Events {
+	for _, e := range s.shard.callLog.recorder.History().Events {
 		if e.Op == history.Fetch {
 			fetches = append(fetches, e)
 		}
@@ -151,16 +151,16 @@ func TestAlteredJobHistory(t *testing.T) {
 // missing.
 func TestHistoryLimit(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, producers(1), recordHistory, func(c *Config) { c.HistoryLimit = 2 })
+	s := newScene(t, producers(1), recordHistory, func(c *Config) { c.MaxCalls = 2 })
 	s.connect()
 	s.start()
 	for range 4 {
 		s.pass(time.Second)
 		s.data(&s.shard.producers[0].conn, okLine)
 	}
-	h := s.shard.record.recorder.History()
+	h := s.shard.callLog.recorder.History()
 	s.shard.Complete(h)
 	assert.Len(t, h.Events, 2)
 	assert.Equal(t, []history.Outcome{history.OK, history.OK}, []history.Outcome{h.Events[0].Outcome, h.Events[1].Outcome})
-	assert.Positive(t, h.Cut)
+	assert.Positive(t, h.CutAt)
 }

@@ -8,17 +8,17 @@ import (
 
 // sendReport appends the ack or fail of the oldest job that is done. That was due when its work
 // ended. The ledger knows that a failed job may return before the server does.
-func (d *duty) sendReport(now time.Duration, out []byte) []byte {
+func (d *workerConn) sendReport(now time.Duration, out []byte) []byte {
 	w := d.worker
 	d.place, _ = w.reports.pop()
 	d.current = dutyReport
 	p := &w.places[d.place]
 	p.stage = stageReported
-	if !p.fails {
+	if !p.willFail {
 		d.begin(now, measure.Ack, p.ends)
-		return d.speaker.Done(out, p.jid)
+		return d.speaker.Ack(out, p.jid)
 	}
-	if p.returns {
+	if p.willReturn {
 		w.bookReturnable(p)
 	}
 	d.begin(now, measure.Fail, p.ends)
@@ -26,7 +26,7 @@ func (d *duty) sendReport(now time.Duration, out []byte) []byte {
 }
 
 // handleReportReply takes the reply to ack or fail.
-func (d *duty) handleReportReply(now time.Duration, err error) outcome {
+func (d *workerConn) handleReportReply(now time.Duration, err error) outcome {
 	w := d.worker
 	p := &w.places[d.place]
 	result := outcome{d.command.op, err}
@@ -39,18 +39,18 @@ func (d *duty) handleReportReply(now time.Duration, err error) outcome {
 		}
 		if p.isRepeated { // the first report may have arrived: both replies are right
 			result.err = nil
-			if !p.fails {
+			if !p.willFail {
 				w.shard.status.RepeatedAcks++
 			}
 		}
 	case !p.hasNumber:
-	case p.fails:
-		if !p.returns {
+	case p.willFail:
+		if !p.willReturn {
 			w.shard.shared.forget(p.k)
 		}
-		w.shard.ledger.BookFail(p.k, p.returns)
+		w.shard.ledger.BookFail(p.k, p.willReturn)
 	default:
-		if w.shard.fails {
+		if w.shard.someJobsFail {
 			w.shard.shared.forget(p.k)
 		}
 		w.shard.ledger.BookAck(p.k)

@@ -33,7 +33,7 @@ type Config struct {
 	Jobs     *plan.Jobs
 	Recorder *measure.Recorder // of this loop
 	Ledger   *ledger.Ledger    // of the run
-	Shared   *CommonState      // of the run; nil is one of the shard's own
+	Shared   *SharedState      // of the run; nil is one of the shard's own
 
 	Plan     *plan.Plan // of the run; nil is a closed loop
 	Overload Overload
@@ -57,9 +57,9 @@ type Config struct {
 	// [Shard.Complete]; nil is none. A client of it is a connection of the run, which stays
 	// the same when it is opened anew. Began must be what time.Now gave.
 	History *history.Recorder
-	// HistoryLimit is how many of them this shard records, but for those in flight when
+	// MaxCalls is how many of them this shard records, but for those in flight when
 	// it is reached; 0 is all. A call takes some 300 bytes.
-	HistoryLimit int64
+	MaxCalls int64
 	// Disrupted says that the target is disrupted while the load goes on: jobs may come back in the drain, and one whose
 	// worker has lost its connection is still that worker's, if the protocol has it so.
 	Disrupted bool
@@ -88,12 +88,12 @@ type Shard struct {
 	jobs          *plan.Jobs
 	recorder      *measure.Recorder
 	ledger        *ledger.Ledger
-	record        *record // nil: there is no history
-	shared        *CommonState
+	callLog       *callLog // nil: there is no history
+	shared        *SharedState
 	speaker       func(worker string) wire.Speaker
 	tap           func(worker string) Tap // nil: none
 	verb          func(measure.Op) string
-	sizer         wire.Sizer // nil: the protocol has none
+	infoParser    wire.InfoParser // nil: the protocol has none
 	times         wire.Times
 	run           string
 	engineStart   time.Time
@@ -118,7 +118,7 @@ type Shard struct {
 	pushJob        plan.Push  // the job that is being pushed
 	batch          []plan.Push
 
-	fails        bool // some jobs are to fail
+	someJobsFail bool // some jobs are to fail
 	isDisrupted  bool // the target is disrupted on purpose
 	keepsJobs    bool // a job is its worker's even if the connection is gone
 	disconnects  bool // some clients end their connections
@@ -148,16 +148,16 @@ func NewShard(config Config) *Shard {
 	c := &Shard{
 		loop: config.Loop, index: config.Index, shards: max(config.Shards, 1),
 		work: config.Workload.WithDefaults(), segment: config.Segment, jobs: config.Jobs,
-		recorder: config.Recorder, ledger: config.Ledger, record: newRecord(&config), shared: config.Shared,
+		recorder: config.Recorder, ledger: config.Ledger, callLog: newRecord(&config), shared: config.Shared,
 		run: config.Run, engineStart: config.EngineStart, speaker: config.Speaker, tap: config.Tap,
 		patience: config.Patience, plan: config.Plan, firstErrors: make(map[failure]error),
 	}
 	sample := c.speaker("") // of any connection
 	c.verb, c.times = sample.Verb, sample.Times()
-	c.sizer, _ = sample.(wire.Sizer)
+	c.infoParser, _ = sample.(wire.InfoParser)
 	c.keepsJobs = config.Disrupted && c.times.KeepsJobs
 	if c.shared == nil {
-		c.shared = new(CommonState)
+		c.shared = new(SharedState)
 	}
 	if c.patience == 0 {
 		c.patience = DefaultPatience
@@ -170,7 +170,7 @@ func NewShard(config Config) *Shard {
 	c.cycler = opener{shard: c}
 	c.clock.shard, c.sweeper.shard = c, c
 	c.dispatcher.shard, c.dispatcher.overload = c, config.Overload
-	c.fails, c.isDisrupted = c.work.FailShare > 0, config.Disrupted
+	c.someJobsFail, c.isDisrupted = c.work.FailShare > 0, config.Disrupted
 	c.disconnects = c.jobs.Disconnects()
 	shares, _ := c.work.QueueShares()
 	c.queuesDiffer = len(shares) > 0
@@ -184,28 +184,28 @@ func NewShard(config Config) *Shard {
 // share is what connections a run has, and when. A shard has those whose number leaves
 // the remainder index when divided by of.
 type share struct {
-	producers  int
-	workers    int  // those that fetch
-	beaters    int  // workers that only beat
-	observers  int  // workers that only ask and beat
-	onlyFills  bool // the producers end when the prefill is done
-	onlySweeps bool // the workers connect when the run drains
-	churnInfo  bool
+	producers            int
+	workers              int  // those that fetch
+	beaters              int  // workers that only beat
+	observers            int  // workers that only ask and beat
+	producersOnlyPrefill bool // the producers end when the prefill is done
+	workersOnlyDrain     bool // the workers connect when the run drains
+	churnInfo            bool
 }
 
-// helpers is how many connections there are of a kind that a workload does not name.
-const helpers = 50
+// helpersPerKind is how many connections there are of a kind that a workload does not name.
+const helpersPerKind = 50
 
 // Helpers returns how many connections a run has beyond those that its workload names:
 // to prefill the queues, and to leave them empty.
 func Helpers(w *plan.Workload) int {
 	s := shareOf(w, false)
 	n := 0
-	if s.onlyFills {
-		n += helpers
+	if s.producersOnlyPrefill {
+		n += helpersPerKind
 	}
-	if s.onlySweeps {
-		n += helpers
+	if s.workersOnlyDrain {
+		n += helpersPerKind
 	}
 	return n
 }
@@ -213,11 +213,11 @@ func Helpers(w *plan.Workload) int {
 func shareOf(w *plan.Workload, churnInfo bool) share {
 	s := share{churnInfo: churnInfo, producers: w.Producers, workers: w.Consumers}
 	if s.producers == 0 && w.Prefill > 0 {
-		s.producers, s.onlyFills = helpers, true
+		s.producers, s.producersOnlyPrefill = helpersPerKind, true
 	}
 	pushes := s.producers > 0 || w.Churn && !churnInfo
 	if s.workers == 0 && pushes {
-		s.workers, s.onlySweeps = helpers, true
+		s.workers, s.workersOnlyDrain = helpersPerKind, true
 	}
 	if w.BeatOnly {
 		s.beaters = w.Connections
@@ -237,14 +237,14 @@ func (c *Shard) build() {
 	c.eachIndex(c.share.producers, func(i int) {
 		p := &producer{index: i}
 		c.addConn(&p.conn, p, "")
-		p.record()
+		p.joinHistory()
 		c.producers = append(c.producers, p)
 	})
 	if c.work.Churn {
 		c.eachIndex(c.work.Connections, func(i int) {
 			s := &churner{index: i}
 			c.addConn(&s.conn, s, "")
-			s.record()
+			s.joinHistory()
 			c.churners = append(c.churners, s)
 		})
 	}
@@ -254,7 +254,7 @@ func (c *Shard) build() {
 
 func (c *Shard) addConn(conn *conn, r role, workerID string) {
 	conn.shard, conn.role, conn.workerID, conn.number = c, r, workerID, int32(len(c.conns)*c.shards+c.index)
-	conn.Back = workerID != ""
+	conn.UsesBackend = workerID != ""
 	c.conns = append(c.conns, conn)
 }
 
@@ -272,7 +272,7 @@ func (c *Shard) addWorker(i int, sets map[string]*queueSet) {
 	case w.isPassive:
 		c.connect(w, dutyBeat)
 		return
-	case pool.Kind == plan.Pool && !c.share.onlySweeps:
+	case pool.Kind == plan.Pool && !c.share.workersOnlyDrain:
 		places = pool.Concurrency
 		for range pool.Fetchers {
 			c.connect(w, dutyFetch)
@@ -295,7 +295,7 @@ func (c *Shard) addWorker(i int, sets map[string]*queueSet) {
 
 // queueSetOf returns the queues that a worker asks for. Workers with the same queues share them.
 func (c *Shard) queueSetOf(i int, sets map[string]*queueSet) *queueSet {
-	names := c.jobs.Asks(i)
+	names := c.jobs.WorkerQueues(i)
 	line := strings.Join(names, " ")
 	if a := sets[line]; a != nil {
 		return a
@@ -309,22 +309,22 @@ func (c *Shard) queueSetOf(i int, sets map[string]*queueSet) *queueSet {
 }
 
 func (c *Shard) connect(w *worker, kinds duties) {
-	d := &duty{worker: w, duties: kinds}
+	d := &workerConn{worker: w, duties: kinds}
 	c.addConn(&d.conn, d, w.id)
 	if kinds&(dutyFetch|dutyReport) != 0 {
-		d.record()
+		d.joinHistory()
 	}
 	w.conns = append(w.conns, d)
 }
 
-// CommonState is what the shards of a run know together, since a job may reach another shard
+// SharedState is what the shards of a run know together, since a job may reach another shard
 // than the one that pushed it, and the memory for replies is that of one process. It takes
 // memory only for jobs that failed and were not acknowledged since, and for queues of a
 // single job that still have to be asked. The zero value is empty. It is safe for
 // concurrent use.
-type CommonState struct {
+type SharedState struct {
 	unfinishedBytes atomic.Int64 // bytes of replies whose rest has not come, of all connections
-	backlog         atomic.Int64 // jobs that a closed loop with a backlog has pushed and that were not fetched
+	queuedJobs      atomic.Int64 // jobs that a closed loop with a backlog has pushed and that were not fetched
 	fetchedAt       atomic.Int64 // when the last of them was fetched, or given up, in time of the engine
 	disruptedUntil  atomic.Int64 // until when the target is disrupted on purpose, in time of the engine
 	openCount       atomic.Int64 // how many jobs were ever in open
@@ -336,20 +336,20 @@ type CommonState struct {
 
 // Disrupt says that the target is disrupted on purpose until a time of the engine: nothing that it does to a connection
 // until then, and no reply to a command that was sent until then, is late, missing or without a cause.
-func (s *CommonState) Disrupt(until time.Duration) { s.disruptedUntil.Store(int64(until)) }
+func (s *SharedState) Disrupt(until time.Duration) { s.disruptedUntil.Store(int64(until)) }
 
 // isCalm reports whether the target was not disrupted at that time or later.
-func (s *CommonState) isCalm(at time.Duration) bool { return int64(at) > s.disruptedUntil.Load() }
+func (s *SharedState) isCalm(at time.Duration) bool { return int64(at) > s.disruptedUntil.Load() }
 
 // attempts is how often job k has failed so far.
-func (s *CommonState) attempts(k int64) int {
+func (s *SharedState) attempts(k int64) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.failures[k]
 }
 
 // fail notes one more failure of job k.
-func (s *CommonState) fail(k int64) {
+func (s *SharedState) fail(k int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.failures == nil {
@@ -359,7 +359,7 @@ func (s *CommonState) fail(k int64) {
 }
 
 // forget forgets the failures of job k.
-func (s *CommonState) forget(k int64) {
+func (s *SharedState) forget(k int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.failures, k)

@@ -29,22 +29,22 @@ type Status struct {
 
 	ServedCommands int64 `join:"sum"` // commands that went well, but for hello, beat and goodbye
 
-	RepliedAt time.Duration `join:"max"` // when the latest reply to a command came, hello and goodbye left out
-	CarriedAt time.Duration `join:"max"` // the same, fetches that found nothing left out
+	RepliedAt     time.Duration `join:"max"` // when the latest reply to a command came, hello and goodbye left out
+	UsefulReplyAt time.Duration `join:"max"` // the same, fetches that found nothing left out
 
-	IsPushing bool  `join:"or"`  // arrivals are left, or pushes without a reply
-	HasDue    bool  `join:"or"`  // arrivals are left that no client has taken
-	IsAborted bool  `join:"or"`  // an arrival found no free connection, and Overload is Abort
-	Backlog   int64 `join:"sum"` // arrivals that are due and that no client has taken
-	WaitCount int64 `join:"sum"` // arrivals that found no connection free, and waited for one
-	Peak      int64 `join:"max"` // the greatest Backlog of a shard until now
+	IsPushing   bool  `join:"or"`  // arrivals are left, or pushes without a reply
+	HasDue      bool  `join:"or"`  // arrivals are left that no client has taken
+	IsAborted   bool  `join:"or"`  // an arrival found no free connection, and Overload is Abort
+	Backlog     int64 `join:"sum"` // arrivals that are due and that no client has taken
+	WaitCount   int64 `join:"sum"` // arrivals that found no connection free, and waited for one
+	PeakBacklog int64 `join:"max"` // the greatest Backlog of a shard until now
 
 	results.ClientCounts // of the account of the jobs
 
 	HeldJobs       int  `join:"sum"` // jobs that the workers have
 	IsDrained      bool // every worker that may fetch has found nothing, since Drain
 	DrainedWorkers int  `join:"sum"` // how many those are
-	Waits          bool // since Drain: every worker that may fetch has found nothing, or waits for a job to come
+	AllFindNothing bool // since Drain: every worker that may fetch has found nothing, or waits for a job to come
 	// jobs whose ack was sent twice and refused the second time: the first may have arrived
 	RepeatedAcks int64 `join:"sum"`
 }
@@ -60,10 +60,11 @@ func (c *Shard) Status() Status {
 	s.IsPushing, s.IsAborted, s.WaitCount = s.HasDue || d.assignments > 0, d.isAborted, d.waitCount
 	s.Backlog = d.backlog(c.loop.Now())
 	d.peak = max(d.peak, s.Backlog)
-	s.Peak = d.peak
+	s.PeakBacklog = d.peak
 	isDrained := c.drainStart > 0 && s.HeldJobs == 0
 	s.IsDrained = isDrained && s.DrainedWorkers == c.fetchers
-	s.Waits = isDrained && !slices.ContainsFunc(c.workers, func(w *worker) bool { return !w.findsNothing(c.loop.Now()) })
+	s.AllFindNothing = isDrained && !slices.ContainsFunc(c.workers,
+		func(w *worker) bool { return !w.findsNothing(c.loop.Now()) })
 	return s
 }
 
@@ -77,7 +78,7 @@ func (w *worker) findsNothing(now time.Duration) bool {
 	if w.isPassive || w.isDrained || w.state != wire.Working {
 		return true
 	}
-	return c.times.Wait > 0 && slices.ContainsFunc(w.conns, func(d *duty) bool {
+	return c.times.Wait > 0 && slices.ContainsFunc(w.conns, func(d *workerConn) bool {
 		asksAll := len(w.queueSet.queues.Names) == 1 || !c.times.WaitsOnFirst || d.command.sent >= c.drainStart
 		return d.phase == phaseBusy && d.current == dutyFetch && asksAll &&
 			now-d.command.sent >= max(answerLimit, 2*c.longestService)
@@ -114,7 +115,7 @@ type failure struct {
 
 // bookError books something that went wrong.
 func (c *Shard) bookError(op measure.Op, kind measure.ErrorKind, err error) {
-	c.recorder.Error(op, kind)
+	c.recorder.CountError(op, kind)
 	c.status.Errors++
 	if c.status.FirstError == nil {
 		c.status.FirstError = err

@@ -18,7 +18,7 @@ func (c *conn) endWait(now time.Duration) {
 	switch {
 	case c.phase == phaseDialing:
 		op = measure.Connect
-		t = measure.Timing{Intended: c.openAt, Free: c.freeSince, Sent: c.Dialed(), Replied: now}
+		t = measure.Timing{Intended: c.openDueAt, Free: c.freeSince, Sent: c.DialedAt(), Replied: now}
 	case op == measure.Hello: // see identified
 		t.Intended, t.Free, t.Sent = c.openedAt, c.openedAt, c.openedAt
 	case op == measure.Fetch:
@@ -45,7 +45,7 @@ func (c *conn) endWait(now time.Duration) {
 		if op == measure.Push {
 			s.addOpenJob(r.arrival.k, openJob{intended: t.Intended, until: now})
 		}
-	case *duty:
+	case *workerConn:
 		if op != measure.Ack { // a worker that only beats has no place
 			return
 		}
@@ -81,7 +81,7 @@ func (c *conn) waitingSince(now time.Duration) time.Duration {
 	case c.failures > 0:
 		return max(c.repliedAt, c.shard.loadStart)
 	case c.phase != phaseShut && !c.shard.isStopping:
-		return c.openAt
+		return c.openDueAt
 	}
 	return 0
 }
@@ -93,7 +93,7 @@ type openJob struct {
 }
 
 // addOpenJob notes a job that may never reach the end of its flows.
-func (s *CommonState) addOpenJob(k int64, job openJob) {
+func (s *SharedState) addOpenJob(k int64, job openJob) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.openJobs == nil {
@@ -106,7 +106,7 @@ func (s *CommonState) addOpenJob(k int64, job openJob) {
 }
 
 // noteReached notes that a job has reached the end of a flow.
-func (s *CommonState) noteReached(k int64, f measure.Flow) {
+func (s *SharedState) noteReached(k int64, f measure.Flow) {
 	if s.openCount.Load() == 0 {
 		return
 	}

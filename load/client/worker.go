@@ -31,7 +31,7 @@ type worker struct {
 	isPassive bool       // it has no places: it only beats, or observes
 	isDrained bool       // it is among the shard's DrainedWorkers
 
-	conns      []*duty
+	conns      []*workerConn
 	places     []place
 	freePlaces []int32      // places with no job
 	reports    queue[int32] // places whose job is to be reported, in the order in which the work ended
@@ -47,11 +47,11 @@ type worker struct {
 type place struct {
 	stage        stage
 	hasNumber    bool // k is known
-	fails        bool // the report is a fail
-	returns      bool // after that fail the job is delivered again
+	willFail     bool // the report is a fail
+	willReturn   bool // after that fail the job is delivered again
 	isReturnable bool // the ledger knows that it may be delivered again
 	isRepeated   bool // the client did not await the reply to the report before
-	duty         *duty
+	duty         *workerConn
 	k            int64
 	jid          []byte        // as JSON has it, without the quotes
 	name         string        // the jid, for the history; empty if there is none
@@ -76,7 +76,7 @@ func (p *place) holdsJob() bool { return p.stage >= stageWorking }
 // denial is a job of which a report was refused: for the server the worker has it, as long as its reservation runs.
 type denial struct {
 	k     int64
-	duty  *duty
+	duty  *workerConn
 	until time.Duration
 }
 
@@ -195,11 +195,11 @@ func (w *worker) giveUpWork(now time.Duration) {
 	for i := range w.places {
 		p := &w.places[i]
 		if p.stage == stageWorking {
-			if !p.fails && p.hasNumber {
-				p.returns = w.shard.shared.attempts(p.k) < w.shard.jobs.Retry(p.k)
+			if !p.willFail && p.hasNumber {
+				p.willReturn = w.shard.shared.attempts(p.k) < w.shard.jobs.Retry(p.k)
 				w.shard.shared.fail(p.k)
 			}
-			p.fails, p.ends = true, now
+			p.willFail, p.ends = true, now
 			w.finish(int32(i))
 		}
 	}
@@ -208,6 +208,6 @@ func (w *worker) giveUpWork(now time.Duration) {
 // giveUpAll ends every connection, replied to or not.
 func (w *worker) giveUpAll() {
 	for _, c := range w.conns {
-		c.cut()
+		c.abandon()
 	}
 }

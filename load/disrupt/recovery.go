@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Track is how many commands a target had served at which time.
-type Track struct {
+// ServedCounts is how many commands a target had served at which time.
+type ServedCounts struct {
 	at     []time.Duration
 	counts []int64
 }
 
 // Add adds a sample. Times and counts do not fall.
-func (t *Track) Add(at time.Duration, served int64) {
+func (t *ServedCounts) Add(at time.Duration, served int64) {
 	t.at, t.counts = append(t.at, at), append(t.counts, served)
 }
 
@@ -30,7 +30,7 @@ type Span struct{ PreviousEnd, Begin, End, NextBegin time.Duration }
 // Recovery returns how long after the end of a disruption the first command was served, and how long after it the rate
 // was back: the next second had 90 % of the mean of the five seconds before the disruption. Both are exact to the
 // distance of two samples, and negative if that did not happen in the span, or is not known.
-func (t *Track) Recovery(s Span) (first, back time.Duration) {
+func (t *ServedCounts) Recovery(s Span) (first, back time.Duration) {
 	first, back = -1, -1
 	base := t.count(s.End)
 	for i := t.indexAt(s.End); i < len(t.at) && t.at[i] <= s.NextBegin; i++ {
@@ -53,7 +53,7 @@ func (t *Track) Recovery(s Span) (first, back time.Duration) {
 }
 
 // rate is the mean rate a second between two times.
-func (t *Track) rate(from, until time.Duration) float64 {
+func (t *ServedCounts) rate(from, until time.Duration) float64 {
 	if until <= from {
 		return 0
 	}
@@ -61,12 +61,12 @@ func (t *Track) rate(from, until time.Duration) float64 {
 }
 
 // indexAt returns the first sample at a time or later.
-func (t *Track) indexAt(at time.Duration) int {
+func (t *ServedCounts) indexAt(at time.Duration) int {
 	return sort.Search(len(t.at), func(i int) bool { return t.at[i] >= at })
 }
 
 // count returns how many commands had been served at a time.
-func (t *Track) count(at time.Duration) int64 {
+func (t *ServedCounts) count(at time.Duration) int64 {
 	i := sort.Search(len(t.at), func(i int) bool { return t.at[i] > at })
 	if i == 0 {
 		return 0

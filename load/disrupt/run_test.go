@@ -87,7 +87,7 @@ func TestRun(t *testing.T) {
 func TestRecovery(t *testing.T) {
 	t.Parallel()
 	s := time.Second
-	var track disrupt.Track
+	var track disrupt.ServedCounts
 	served := int64(0)
 	for at := time.Duration(0); at <= 20*s; at += 20 * ms {
 		switch { // 100 a second; none from 6 s to 8.5 s, half of them until 10 s
@@ -131,7 +131,7 @@ func TestRecoveryOfTheRate(t *testing.T) {
 		"nothing was served before": {after: 10, until: 30 * s, served: 2100 * ms, backAt: -1},
 		"nothing is served after":   {before: 10, until: 30 * s, served: -1, backAt: -1},
 	} {
-		var track disrupt.Track
+		var track disrupt.ServedCounts
 		total := int64(0)
 		for at := time.Duration(0); at <= 30*s; at += 100 * ms {
 			switch {

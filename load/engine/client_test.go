@@ -29,16 +29,16 @@ func (s *redisSpeaker) ping(out []byte, isFetch bool) []byte {
 	return append(out, "PING\r\n"...)
 }
 
-func (s *redisSpeaker) Open(out []byte) ([]byte, error)        { return s.ping(out, false), nil }
-func (s *redisSpeaker) Push(out []byte, _ *plan.Push) []byte   { return s.ping(out, false) }
-func (s *redisSpeaker) Take(out []byte, _ *wire.Queues) []byte { return s.ping(out, true) }
-func (s *redisSpeaker) Done(out, _ []byte) []byte              { return s.ping(out, false) }
-func (s *redisSpeaker) Fail(out, _ []byte) []byte              { return s.ping(out, false) }
-func (s *redisSpeaker) Beat(out []byte, _ wire.State) []byte   { return s.ping(out, false) }
-func (s *redisSpeaker) Info(out []byte) []byte                 { return s.ping(out, false) }
-func (*redisSpeaker) Bye(out []byte) []byte                    { return append(out, "QUIT\r\n"...) }
-func (*redisSpeaker) Verb(measure.Op) string                   { return "PING" }
-func (*redisSpeaker) Times() wire.Times                        { return wire.Times{} }
+func (s *redisSpeaker) Open(out []byte) ([]byte, error)         { return s.ping(out, false), nil }
+func (s *redisSpeaker) Push(out []byte, _ *plan.Push) []byte    { return s.ping(out, false) }
+func (s *redisSpeaker) Fetch(out []byte, _ *wire.Queues) []byte { return s.ping(out, true) }
+func (s *redisSpeaker) Ack(out, _ []byte) []byte                { return s.ping(out, false) }
+func (s *redisSpeaker) Fail(out, _ []byte) []byte               { return s.ping(out, false) }
+func (s *redisSpeaker) Beat(out []byte, _ wire.State) []byte    { return s.ping(out, false) }
+func (s *redisSpeaker) Info(out []byte) []byte                  { return s.ping(out, false) }
+func (*redisSpeaker) Bye(out []byte) []byte                     { return append(out, "QUIT\r\n"...) }
+func (*redisSpeaker) Verb(measure.Op) string                    { return "PING" }
+func (*redisSpeaker) Times() wire.Times                         { return wire.Times{} }
 
 func (s *redisSpeaker) Hear(in []byte, e *wire.Event) (int, error) {
 	_, n, err := fwp.Decode(in, 1<<10)
@@ -66,7 +66,7 @@ func client(o order) (m measurement, err error) {
 	}
 	result := load.Run(context.Background(), config)
 	if result.Report.Jobs.Pushed != int64(o.Pings) {
-		return m, errors.New("not all PINGs were answered: " + result.Report.LossReason)
+		return m, errors.New("not all PINGs were answered: " + result.Report.GoneReason)
 	}
 	op := result.Report.Op("push")
 	m.Elapsed = result.Report.Measured

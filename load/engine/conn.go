@@ -18,7 +18,7 @@ var errNothing = errors.New("nothing to read")
 type conn struct {
 	loop          *loop
 	link          *Link // nil: no session wants to know of it any more
-	wire          wire
+	transport     transport
 	isOpening     bool   // the dial is under way
 	pending       []byte // what is to be written later, in order
 	spare         []byte // memory for pending
@@ -28,9 +28,9 @@ type conn struct {
 	failure       error  // of a write or, while it is being opened, of the dial: nothing more is written
 }
 
-// wire moves the bytes of one connection. Its methods are called inside the loop, and none
+// transport moves the bytes of one connection. Its methods are called inside the loop, and none
 // of them waits or steps a session. It calls the methods of its conn inside the loop.
-type wire interface {
+type transport interface {
 	// dial begins to open the connection. It has opened or refused called later, or sets failure.
 	dial()
 	// cancel gives the dial up. The connection leaves the loop then or later.
@@ -99,7 +99,7 @@ func (c *conn) send(b []byte) {
 		return
 	}
 	if !c.isWriting && len(b) <= chunkSize {
-		n, err := c.wire.write(b)
+		n, err := c.transport.write(b)
 		if err != nil {
 			c.fail(err)
 			return
@@ -114,7 +114,7 @@ func (c *conn) send(b []byte) {
 	c.pending = append(c.pending, b...)
 	if !c.isWriting {
 		c.isWriting = true
-		c.wire.flush()
+		c.transport.flush()
 	}
 }
 
@@ -132,7 +132,7 @@ func (c *conn) endWriting() {
 	case c.isClosing:
 		c.closeNow()
 	case c.isHalfClosing:
-		c.wire.closeWrite()
+		c.transport.closeWrite()
 	}
 }
 
@@ -143,7 +143,7 @@ func (c *conn) closeWrite() {
 	}
 	c.isHalfClosing = true
 	if !c.isWriting {
-		c.wire.closeWrite()
+		c.transport.closeWrite()
 	}
 }
 
@@ -170,10 +170,10 @@ func (c *conn) finish() {
 	c.detach()
 	switch {
 	case c.isOpening:
-		c.wire.cancel()
+		c.transport.cancel()
 	case c.isWriting:
 		c.isClosing = true
-		c.wire.limit(c.loop.engine.config.Linger)
+		c.transport.limit(c.loop.engine.config.Linger)
 	default:
 		c.closeNow()
 	}
@@ -181,7 +181,7 @@ func (c *conn) finish() {
 
 // reset takes the connection from its session, and ends it as a crash would.
 func (c *conn) reset() {
-	c.wire.abort()
+	c.transport.abort()
 	c.abandon()
 }
 
@@ -190,7 +190,7 @@ func (c *conn) abandon() {
 	c.detach()
 	c.pending = nil
 	if c.isOpening {
-		c.wire.cancel()
+		c.transport.cancel()
 		return
 	}
 	c.closeNow()
@@ -209,5 +209,5 @@ func (c *conn) closeNow() {
 		return
 	}
 	delete(c.loop.conns, c)
-	c.wire.close()
+	c.transport.close()
 }

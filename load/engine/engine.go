@@ -142,22 +142,22 @@ type Engine interface {
 type Link struct {
 	session  Session
 	conn     *conn         // dialling or there; nil: none
-	dialed   time.Duration // when the latest dial began
+	dialedAt time.Duration // when the latest dial began
 	wake     time.Duration // 0: has no place in the loop's timers
 	place    int           // in the loop's timers
 	isQueued bool          // is in the loop's queue
 	isPoked  bool          // is to be stepped with Woken when its turn in the queue comes
 	isClosed bool          // its latest step said Close
 
-	// Back has the session connect to the other port of the server, if the engine's Config has one. It is set before
-	// the session is first opened.
-	Back bool
+	// UsesBackend has the session connect to the other port of the server, if the engine's Config has one. It is set
+	// before the session is first opened.
+	UsesBackend bool
 }
 
 func (k *Link) link() *Link { return k }
 
 var _ interface{ link() *Link } = (*Link)(nil) // what a Session needs
 
-// Dialed returns the instant at which the latest dial began, 0 before the first. It
+// DialedAt returns the instant at which the latest dial began, 0 before the first. It
 // may be called inside the loop.
-func (k *Link) Dialed() time.Duration { return k.dialed }
+func (k *Link) DialedAt() time.Duration { return k.dialedAt }

@@ -9,12 +9,12 @@ import (
 // loop is a lock around its sessions. The goroutine that holds it steps the sessions for which
 // something has happened, and before it unlocks those that were poked and those whose wake has come.
 type loop struct {
-	engine   *driver
-	waker    waker
-	newWire  func(c *conn) wire
-	busy     atomic.Int64 // nanoseconds
-	waitTime atomic.Int64 // nanoseconds, of all that came
-	arrivals atomic.Int64
+	engine       *driver
+	waker        waker
+	newTransport func(c *conn) transport
+	busy         atomic.Int64 // nanoseconds
+	waitTime     atomic.Int64 // nanoseconds, of all that came
+	arrivals     atomic.Int64
 
 	mu           sync.Mutex
 	isEnded      bool          // Engine.Close was called
@@ -30,13 +30,13 @@ type loop struct {
 	offloads     []offload     // what is to be done outside; the first is being done
 }
 
-func newLoop(e *driver, w waker, newWire func(c *conn) wire) *loop {
+func newLoop(e *driver, w waker, newWire func(c *conn) transport) *loop {
 	return &loop{
-		engine:  e,
-		waker:   w,
-		newWire: newWire,
-		conns:   map[*conn]struct{}{},
-		in:      make([]byte, chunkSize),
+		engine:       e,
+		waker:        w,
+		newTransport: newWire,
+		conns:        map[*conn]struct{}{},
+		in:           make([]byte, chunkSize),
 	}
 }
 
@@ -50,12 +50,12 @@ func (l *loop) Open(s Session) {
 	if l.isEnded {
 		return
 	}
-	k.session, k.isClosed, k.dialed = s, false, l.Now()
+	k.session, k.isClosed, k.dialedAt = s, false, l.Now()
 	c := &conn{loop: l, link: k, isOpening: true}
-	c.wire = l.newWire(c)
+	c.transport = l.newTransport(c)
 	k.conn = c
 	l.conns[c] = struct{}{}
-	c.wire.dial()
+	c.transport.dial()
 }
 
 func (l *loop) Poke(s Session) {
@@ -98,17 +98,17 @@ func (l *loop) leave() {
 // On leaving the loop, and not only when the sleeper wakes: on a busy machine it is late, while
 // a session leaves the loop every few microseconds.
 func (l *loop) settle() {
-	l.drain()
+	l.stepQueue()
 	for turns := len(l.timers); turns > 0 && l.timers.isDue(l.clock); turns-- {
 		k := l.timers[0]
 		l.timers.set(k, 0)
 		l.step(k, k.conn, Event{Kind: Woken})
-		l.drain()
+		l.stepQueue()
 	}
 }
 
-// drain steps the sessions that were poked and those whose connection broke under a write.
-func (l *loop) drain() {
+// stepQueue steps the sessions that were poked and those whose connection broke under a write.
+func (l *loop) stepQueue() {
 	for done := 0; done < len(l.queue); done++ { //nolint:intrange // the steps make it longer
 		k := l.queue[done]
 		k.isQueued = false

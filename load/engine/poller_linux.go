@@ -27,8 +27,8 @@ func NewEpoll(config Config) (Engine, error) {
 	e := newDriver("epoll", config)
 	front := &lookup{engine: e, resolve: config.Resolve}
 	back := front
-	if config.ResolveBack != nil {
-		back = &lookup{engine: e, resolve: config.ResolveBack}
+	if config.ResolveBackend != nil {
+		back = &lookup{engine: e, resolve: config.ResolveBackend}
 	}
 	for range e.config.Loops {
 		p, err := newPoller(e.start)

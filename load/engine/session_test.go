@@ -140,7 +140,7 @@ func TestDialFails(t *testing.T) {
 			require.ErrorIs(t, dialErr, syscall.ECONNREFUSED)
 		}
 		assert.Len(t, s.log, 2)
-		w.do(func() { assert.Equal(t, 2*time.Second, s.Dialed()) })
+		w.do(func() { assert.Equal(t, 2*time.Second, s.DialedAt()) })
 	})
 }
 

@@ -24,14 +24,14 @@ type socket struct {
 	deadline   *deadline
 }
 
-func (p *poller) newSocket(c *conn) wire {
+func (p *poller) newSocket(c *conn) transport {
 	return &socket{conn: c, poller: p, fd: -1}
 }
 
 // dial begins to connect when the addresses are known.
 func (s *socket) dial() {
 	names := s.poller.front
-	if s.conn.link.Back {
+	if s.conn.link.UsesBackend {
 		names = s.poller.back
 	}
 	if result, ok := names.get(s.startConnectLater); ok {

@@ -16,12 +16,12 @@ type stream struct {
 	conn         *conn
 	ctx          context.Context //nolint:containedctx // of the dial, which is a goroutine
 	cancelDial   context.CancelFunc
-	net          net.Conn      // nil: not there yet
+	netConn      net.Conn      // nil: not there yet
 	directSocket *directSocket // nil: all writing is done by flush
 	writer       func()        // write what is pending, made once
 }
 
-func newStream(c *conn) wire {
+func newStream(c *conn) transport {
 	ctx, cancel := context.WithCancel(c.loop.engine.ctx)
 	return &stream{conn: c, ctx: ctx, cancelDial: cancel}
 }
@@ -31,7 +31,7 @@ func newStream(c *conn) wire {
 func (s *stream) dial() {
 	l := s.conn.loop
 	dial := l.engine.config.Dial
-	if dialBack := l.engine.config.DialBack; dialBack != nil && s.conn.link.Back {
+	if dialBack := l.engine.config.DialBackend; dialBack != nil && s.conn.link.UsesBackend {
 		dial = dialBack
 	}
 	l.engine.wg.Go(func() {
@@ -41,13 +41,13 @@ func (s *stream) dial() {
 		defer l.leave()
 		s.cancelDial()
 		if s.conn.link != nil {
-			s.conn.link.dialed = start
+			s.conn.link.dialedAt = start
 		}
 		if err != nil {
 			s.conn.reportRefused(err)
 			return
 		}
-		s.net, s.directSocket = nc, newDirectSocket(nc)
+		s.netConn, s.directSocket = nc, newDirectSocket(nc)
 		if s.conn.link != nil {
 			l.engine.wg.Go(s.read)
 		}
@@ -68,7 +68,7 @@ func (s *stream) read() {
 	}
 	in := make([]byte, readSize)
 	for {
-		n, err := s.net.Read(in)
+		n, err := s.netConn.Read(in)
 		s.deliver(in[:n], err)
 		if err != nil {
 			return
@@ -142,7 +142,7 @@ func (s *stream) writePending() {
 		b := c.pending
 		c.pending = nil
 		l.leave()
-		_, err := s.net.Write(b)
+		_, err := s.netConn.Write(b)
 		l.enter()
 		c.reuse(b)
 		if err != nil {
@@ -156,17 +156,19 @@ func (s *stream) writePending() {
 	}
 }
 
-func (s *stream) limit(timeout time.Duration) { _ = s.net.SetWriteDeadline(time.Now().Add(timeout)) }
+func (s *stream) limit(timeout time.Duration) {
+	_ = s.netConn.SetWriteDeadline(time.Now().Add(timeout))
+}
 
 // closeWrite closes our half, but not inside the loop: TLS has something to write.
 func (s *stream) closeWrite() {
-	if half, ok := s.net.(interface{ CloseWrite() error }); ok {
+	if half, ok := s.netConn.(interface{ CloseWrite() error }); ok {
 		s.conn.loop.engine.wg.Go(func() { _ = half.CloseWrite() }) // reading returns why it failed
 	}
 }
 
 func (s *stream) abort() {
-	nc := s.net
+	nc := s.netConn
 	if wrapped, ok := nc.(interface{ NetConn() net.Conn }); ok { // TLS: the socket below
 		nc = wrapped.NetConn()
 	}
@@ -178,7 +180,7 @@ func (s *stream) abort() {
 // close closes the connection, but not inside the loop: Close waits for whoever is reading,
 // which may be the caller, and a connection that is more than a socket may send something first.
 func (s *stream) close() {
-	if s.net != nil {
-		s.conn.loop.engine.wg.Go(func() { s.net.Close() })
+	if s.netConn != nil {
+		s.conn.loop.engine.wg.Go(func() { s.netConn.Close() })
 	}
 }

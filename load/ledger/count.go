@@ -139,8 +139,8 @@ const findingLimit = 1000
 // Finding is a delivery with a flaw.
 type Finding struct {
 	Flaw        Flaw
-	K           int64  // the job's number; -1 if it is not known
-	JID         string // as received, if K is not known; empty if there was none
+	Number      int64  // the job's number; -1 if it is not known
+	JID         string // as received, if Number is not known; empty if there was none
 	Description string // such as "refused and delivered nevertheless"
 }
 

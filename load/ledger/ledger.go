@@ -144,10 +144,10 @@ func (l *Ledger) BookDoubt(k int64) {
 
 // BookDelivery books that a worker got job k from the queue with that index (negative if it is not known), and returns
 // the kind of the delivery.
-func (l *Ledger) BookDelivery(k int64, queue int) Kind {
+func (l *Ledger) BookDelivery(k int64, queue int) DeliveryKind {
 	c := l.find(k)
 	if c == nil || k > l.last.Load() {
-		l.addFinding(Finding{Flaw: UnknownJob, K: k, Description: "delivered, and never pushed"})
+		l.addFinding(Finding{Flaw: UnknownJob, Number: k, Description: "delivered, and never pushed"})
 		return Stray
 	}
 	kind := kinds[c.apply(k%chunkJobs, reportDelivery)]
@@ -210,9 +210,9 @@ func (l *Ledger) BookReturnable(k int64) {
 	}
 }
 
-// Foreign books a delivery with a flaw. jid is as received, empty if there was none; what describes the flaw.
-func (l *Ledger) Foreign(flaw Flaw, jid, description string) {
-	l.addFinding(Finding{Flaw: flaw, K: -1, JID: jid, Description: description})
+// BookFlaw books a delivery with a flaw. jid is as received, empty if there was none; what describes the flaw.
+func (l *Ledger) BookFlaw(flaw Flaw, jid, description string) {
+	l.addFinding(Finding{Flaw: flaw, Number: -1, JID: jid, Description: description})
 }
 
 func (l *Ledger) addFinding(f Finding) {
@@ -238,7 +238,7 @@ func (l *Ledger) BookDenial(k int64) {
 // books the finding.
 func (l *Ledger) bookRefusedDelivery(c *chunk, k int64) {
 	if c.refused.Load().clear(k % chunkJobs) {
-		l.addFinding(Finding{Flaw: RefusedJob, K: k, Description: "refused and delivered nevertheless"})
+		l.addFinding(Finding{Flaw: RefusedJob, Number: k, Description: "refused and delivered nevertheless"})
 	}
 }
 

@@ -63,7 +63,7 @@ func TestTable(t *testing.T) {
 	}
 	for from, want := range map[string]struct {
 		to   string
-		kind Kind
+		kind DeliveryKind
 	}{
 		"unseen": {"held", FirstDelivery}, "held": {"held", Duplicate}, "may return": {"held", Redelivery}, "settled": {"settled", DeliveryAfterEnd},
 	} {
@@ -232,14 +232,14 @@ func TestFindingsAreKeptUpToALimit(t *testing.T) {
 	l.BookDelivery(3, 0)
 	for i := range findingLimit + 5 {
 		l.BookDelivery(3, 0)
-		l.Foreign(UnknownJob, fmt.Sprint("jid ", i), "not ours")
+		l.BookFlaw(UnknownJob, fmt.Sprint("jid ", i), "not ours")
 	}
-	l.Foreign(AlteredJob, "the last", "args")
+	l.BookFlaw(AlteredJob, "the last", "args")
 	found := l.Findings()
 	assert.Len(t, found.Duplicates, findingLimit)
 	assert.Len(t, found.Foreign, findingLimit+1, "the limit is that of each flaw")
-	assert.Equal(t, Finding{K: -1, JID: "jid 0", Description: "not ours"}, found.Foreign[0])
-	assert.Equal(t, Finding{Flaw: AlteredJob, K: -1, JID: "the last", Description: "args"}, found.Foreign[findingLimit])
+	assert.Equal(t, Finding{Number: -1, JID: "jid 0", Description: "not ours"}, found.Foreign[0])
+	assert.Equal(t, Finding{Flaw: AlteredJob, Number: -1, JID: "the last", Description: "args"}, found.Foreign[findingLimit])
 	assert.EqualValues(t, 3, found.Duplicates[0])
 	assert.EqualValues(t, findingLimit+5, l.Count(false).Duplicated)
 	assert.EqualValues(t, findingLimit+6, l.Count(false).Foreign)

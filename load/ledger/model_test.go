@@ -44,11 +44,11 @@ func (m *model) blame(k int64) {
 		job.isBlamed = true
 		m.counts.Foreign++
 		m.counts.Flawed[RefusedJob]++
-		m.foreign = append(m.foreign, Finding{Flaw: RefusedJob, K: k, Description: "refused and delivered nevertheless"})
+		m.foreign = append(m.foreign, Finding{Flaw: RefusedJob, Number: k, Description: "refused and delivered nevertheless"})
 	}
 }
 
-func (m *model) delivered(k int64, queue int) Kind {
+func (m *model) delivered(k int64, queue int) DeliveryKind {
 	job := m.jobs[k]
 	switch job.state {
 	case "":

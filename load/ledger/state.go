@@ -16,11 +16,11 @@ const (
 	stateCount // how many there are
 )
 
-// report is an event that changes a state.
-type report int
+// event is an event that changes a state.
+type event int
 
 const (
-	reportDelivery report = iota
+	reportDelivery event = iota
 	reportReturn
 	reportFinalFail
 	reportAck
@@ -40,15 +40,15 @@ var transitions = [reportCount][stateCount]state{
 }
 
 // kinds has the kind of a delivery by the state before it.
-var kinds = [stateCount]Kind{stateUnseen: FirstDelivery, stateHeld: Duplicate, stateReturnable: Redelivery,
+var kinds = [stateCount]DeliveryKind{stateUnseen: FirstDelivery, stateHeld: Duplicate, stateReturnable: Redelivery,
 	stateSettled: DeliveryAfterEnd}
 
-// Kind is the kind of a delivery.
-type Kind uint8
+// DeliveryKind is the kind of a delivery.
+type DeliveryKind uint8
 
 const (
 	// FirstDelivery is the first delivery of a job.
-	FirstDelivery Kind = iota
+	FirstDelivery DeliveryKind = iota
 	// Redelivery is the delivery of a job that might return.
 	Redelivery
 	// Duplicate is the delivery of a job that another worker has. This is a finding.
@@ -109,7 +109,7 @@ type chunk struct {
 }
 
 // apply changes the state of job i of the chunk by the table, and returns the state before.
-func (c *chunk) apply(i int64, r report) state {
+func (c *chunk) apply(i int64, r event) state {
 	word, shift := &c.states[i/jobsPerWord], i%jobsPerWord*2
 	for {
 		old := word.Load()

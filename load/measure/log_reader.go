@@ -93,9 +93,9 @@ func (l *Log) add(h *hdrhistogram.Histogram) error {
 			"buckets cannot be added exactly", h.Tag(), digits, lowest, highest,
 			h.SignificantFigures(), h.LowestTrackableValue(), h.HighestTrackableValue())
 	case series.isUnanswered:
-		l.Total.series(series).add(&times{waits: h})
+		l.Total.series(series).add(&seriesData{waits: h})
 	default:
-		l.Total.series(series).add(&times{histogram: h})
+		l.Total.series(series).add(&seriesData{histogram: h})
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func twoSeconds() []*Set {
 	r.Job(ToAcked, 0, 2*time.Hour)
 	r.Command(Beat, Timing{Intended: time.Minute})
 	first := r.Take(1007 * time.Millisecond)
-	r.Error(Push, Rejected)
+	r.CountError(Push, Rejected)
 	r.Drop(12)
 	return []*Set{first, r.Take(2*time.Second + 1)}
 }
@@ -264,7 +264,7 @@ func TestMergedOpsAreInTheOrderOfTables(t *testing.T) {
 	t.Parallel()
 	r := NewRecorder()
 	for _, op := range []Op{"take", Ack, Push} {
-		r.Error(op, Closed)
+		r.CountError(op, Closed)
 	}
 	log, err := read(writeLog(t, startTime(), r.Take(1)))
 	require.NoError(t, err)

@@ -44,7 +44,7 @@ func NewRecorder(ops ...Op) *Recorder { return &Recorder{ops: ops} }
 func (r *Recorder) SetWindow(w Window) { r.window = w }
 
 // Command records the lateness, service and response time of a command that got its reply. For one that got an error
-// reply call Error instead, for one that got none Error and RecordUnanswered.
+// reply call CountError instead, for one that got none CountError and RecordUnanswered.
 func (r *Recorder) Command(op Op, t Timing) {
 	figures := r.current().ensureOp(op)
 	if !r.window.Holds(t.Intended) {
@@ -119,9 +119,9 @@ func (r *Recorder) RecordUnansweredJob(f Flow, intended, now time.Duration) {
 	}
 }
 
-// Error counts a command that failed, in the window or not. Its times are not recorded, because a quick refusal would
-// make a failing server look fast.
-func (r *Recorder) Error(op Op, kind ErrorKind) { r.current().ensureOp(op).errors[kind]++ }
+// CountError counts a command that failed, in the window or not. Its times are not recorded, because a quick refusal
+// would make a failing server look fast.
+func (r *Recorder) CountError(op Op, kind ErrorKind) { r.current().ensureOp(op).errors[kind]++ }
 
 // RecordUnserved records an arrival that no connection has taken until now, the end of the load. Its response time
 // would have been longer, and so would be the flows that begin with it.
@@ -130,7 +130,7 @@ func (r *Recorder) RecordUnserved(op Op, intended, now time.Duration) {
 		return
 	}
 	s := r.current()
-	for _, t := range []*times{&s.ensureOp(op).times[Response], &s.flows[ToFetched], &s.flows[ToAcked]} {
+	for _, t := range []*seriesData{&s.ensureOp(op).times[Response], &s.flows[ToFetched], &s.flows[ToAcked]} {
 		t.recordWait(difference(now, intended))
 		t.unserved++
 	}

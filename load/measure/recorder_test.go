@@ -94,7 +94,7 @@ func TestWindow(t *testing.T) {
 		r.Command(Ack, Timing{Intended: intended, Sent: intended, Replied: 100})
 		r.Job(ToFetched, intended, 100)
 	}
-	r.Error(Ack, Reset)
+	r.CountError(Ack, Reset)
 	set := r.Take(time.Second)
 	assert.EqualValues(t, 1, set.Done(Connect))
 	assert.EqualValues(t, 2, set.Done(Ack))
@@ -108,7 +108,7 @@ func TestTakeSwapsSets(t *testing.T) {
 	t.Parallel()
 	r := NewRecorder()
 	r.Drop(3)
-	r.Error(Push, Rejected)
+	r.CountError(Push, Rejected)
 	first := r.Take(time.Second)
 	r.Job(ToFetched, 0, 7*time.Millisecond)
 	assert.Zero(t, first.Count(FlowSeries(ToFetched)), "what was handed out is not written to")
@@ -136,7 +136,7 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 			at := time.Duration(i) * time.Millisecond
 			r.Command(Push, Timing{Intended: at, Free: at, Sent: at + 5, Replied: at * 2})
 			r.Job(ToAcked, at, at*3)
-			r.Error(Fail, Timeout)
+			r.CountError(Fail, Timeout)
 		}
 		r.Recycle(r.Take(time.Second))
 	}

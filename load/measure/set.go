@@ -22,8 +22,8 @@ type Set struct {
 	From, Until time.Duration
 
 	ops     []opFigures // in the order in which they were first recorded or added, or that of NewRecorder
-	flows   [Flows]times
-	queues  []times // of jobs until they were delivered, by the queue; logs do not have them
+	flows   [Flows]seriesData
+	queues  []seriesData // of jobs until they were delivered, by the queue; logs do not have them
 	dropped int64
 	carried int64
 }
@@ -31,13 +31,13 @@ type Set struct {
 // opFigures are the figures of one kind of command.
 type opFigures struct {
 	op            Op
-	times         [Measures]times
+	times         [Measures]seriesData
 	outsideWindow int64
 	errors        [ErrorKinds]int64
 }
 
-// times is one series. A time is known, or it is only known to be longer than a value: that of what had no reply.
-type times struct {
+// seriesData is one series. A time is known, or it is only known to be longer than a value: that of what had no reply.
+type seriesData struct {
 	histogram *hdrhistogram.Histogram // of the known times; nil before the first value
 	waits     *hdrhistogram.Histogram // how long what had no reply had waited; nil before the first value
 	unserved  int64                   // of open: arrivals that were not sent
@@ -93,7 +93,7 @@ func (s *Set) ensureOp(op Op) *opFigures {
 }
 
 // series returns the times of which the series is a part, and adds them if there are none.
-func (s *Set) series(series Series) *times {
+func (s *Set) series(series Series) *seriesData {
 	if op, m, ok := series.Op(); ok {
 		return &s.ensureOp(op).times[m]
 	}
@@ -101,7 +101,7 @@ func (s *Set) series(series Series) *times {
 }
 
 // read returns the times of which the series is a part, without values if there are none.
-func (s *Set) read(series Series) times {
+func (s *Set) read(series Series) seriesData {
 	if op, m, ok := series.Op(); ok {
 		return s.figures(op).times[m]
 	}
@@ -117,8 +117,8 @@ func (s *Set) figures(op Op) *opFigures {
 }
 
 // all goes through the series that the set has room for.
-func (s *Set) all() iter.Seq2[Series, *times] {
-	return func(yield func(Series, *times) bool) {
+func (s *Set) all() iter.Seq2[Series, *seriesData] {
+	return func(yield func(Series, *seriesData) bool) {
 		for i := range s.ops {
 			for m := range Measures {
 				if !yield(SeriesOf(s.ops[i].op, m), &s.ops[i].times[m]) {
@@ -231,9 +231,9 @@ func (s *Set) Reset() {
 }
 
 // queue returns the times of a queue's jobs, and adds them if there are none.
-func (s *Set) queue(i int) *times {
+func (s *Set) queue(i int) *seriesData {
 	for len(s.queues) <= i {
-		s.queues = append(s.queues, times{})
+		s.queues = append(s.queues, seriesData{})
 	}
 	return &s.queues[i]
 }
@@ -265,13 +265,13 @@ func countOf(h *hdrhistogram.Histogram) int64 {
 }
 
 // record records a time.
-func (t *times) record(d time.Duration) { t.recordIn(&t.histogram, d) }
+func (t *seriesData) record(d time.Duration) { t.recordIn(&t.histogram, d) }
 
 // recordWait records how long something had waited that had no reply.
-func (t *times) recordWait(d time.Duration) { t.recordIn(&t.waits, d) }
+func (t *seriesData) recordWait(d time.Duration) { t.recordIn(&t.waits, d) }
 
 // recordIn records a value, clamped to the range.
-func (t *times) recordIn(h **hdrhistogram.Histogram, d time.Duration) {
+func (t *seriesData) recordIn(h **hdrhistogram.Histogram, d time.Duration) {
 	v := int64(d)
 	switch {
 	case v < 0:
@@ -289,7 +289,7 @@ func (t *times) recordIn(h **hdrhistogram.Histogram, d time.Duration) {
 	}
 }
 
-func (t *times) add(other *times) {
+func (t *seriesData) add(other *seriesData) {
 	t.clamps.Underflows += other.clamps.Underflows
 	t.clamps.Overflows += other.clamps.Overflows
 	t.unserved += other.unserved
@@ -309,7 +309,7 @@ func sumOf(h, other *hdrhistogram.Histogram) *hdrhistogram.Histogram {
 	return h
 }
 
-func (t *times) reset() {
+func (t *seriesData) reset() {
 	t.clamps, t.unserved = Clamps{}, 0
 	for _, h := range []*hdrhistogram.Histogram{t.histogram, t.waits} {
 		if countOf(h) > 0 {

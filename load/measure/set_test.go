@@ -22,7 +22,7 @@ func bookRandom(random *rand.Rand, n int, record func(func(*Recorder))) {
 			r.Command(op, timing)
 			r.Job(flow, timing.Intended, timing.Replied)
 			if drops == 0 {
-				r.Error(op, kind)
+				r.CountError(op, kind)
 			}
 			r.Drop(drops)
 			r.RecordUnserved(op, timing.Intended, timing.Replied)
@@ -173,7 +173,7 @@ func TestCountsHaveNames(t *testing.T) {
 func TestOpsKeepTheirOrder(t *testing.T) {
 	t.Parallel()
 	r := NewRecorder("join", "put", "take")
-	r.Error("done", Closed)
+	r.CountError("done", Closed)
 	r.Command("take", Timing{})
 	r.SetWindow(Window{From: 1})
 	r.Command("put", Timing{})

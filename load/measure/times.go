@@ -26,7 +26,7 @@ func (s *Set) Times(series Series) Times {
 }
 
 // toTimes returns the times of a series. They are those of t until it changes.
-func (t *times) toTimes() Times {
+func (t *seriesData) toTimes() Times {
 	sum := Times{exactTimes: t.histogram, all: t.histogram, unserved: t.unserved}
 	if countOf(t.waits) > 0 {
 		sum.all = sumOf(sumOf(nil, t.histogram), t.waits)

@@ -18,10 +18,10 @@ type block struct {
 	buffer       [maxBlockPoints]uint64
 }
 
-// Share returns a cursor on the arrivals k with k%of == index, in order. An index that
+// Cursor returns a cursor on the arrivals k with k%of == index, in order. An index that
 // is not within 0 and of-1 has no arrivals; an `of` below 1 is 1. The cursor takes about
 // 4 KiB.
-func (p *Plan) Share(index, parts int) *Cursor {
+func (p *Plan) Cursor(index, parts int) *Cursor {
 	p.prepare()
 	parts = max(1, parts)
 	c := &Cursor{plan: p, k: int64(index), step: int64(parts)}
@@ -38,7 +38,7 @@ func (p *Plan) Share(index, parts int) *Cursor {
 // [Plan.At] has them, and false when there are no more. It does not allocate.
 func (c *Cursor) Next() (k int64, at time.Duration, ok bool) {
 	p := c.plan
-	if c.k < 0 || (p.Limit > 0 && c.k >= p.Limit) {
+	if c.k < 0 || (p.MaxArrivals > 0 && c.k >= p.MaxArrivals) {
 		return 0, 0, false
 	}
 	if p.Instants != nil {

@@ -140,12 +140,12 @@ func (j *Jobs) Queues() []string { return j.queues }
 // Prefix returns how the names of the run's queues and jobs begin, and those of no other run.
 func (j *Jobs) Prefix() string { return j.prefix }
 
-// Asks returns the queues that a worker names in a fetch, in their order. If the queues are
+// WorkerQueues returns the queues that a worker names in a fetch, in their order. If the queues are
 // all alike the workload's workers share them out, at least one for each worker: so a
 // job that reaches the wrong connection shows. Else each asks for all, in priority
 // order or from another queue for each worker, because a fetch blocks on its first
 // queue only. The worker is 0 or more.
-func (j *Jobs) Asks(worker int) []string {
+func (j *Jobs) WorkerQueues(worker int) []string {
 	first := worker % len(j.queues)
 	switch {
 	case j.hasPriority:

@@ -85,7 +85,7 @@ func TestSameSeedSameBytes(t *testing.T) {
 	require.NoError(t, w.Check())
 
 	var all []byte
-	c, j := w.Plan(7).Share(0, 1), w.Jobs("run", 7)
+	c, j := w.Plan(7).Cursor(0, 1), w.Jobs("run", 7)
 	for range jobs {
 		k, at, ok := c.Next()
 		require.True(t, ok)
@@ -94,7 +94,7 @@ func TestSameSeedSameBytes(t *testing.T) {
 
 	lines := make([][]byte, jobs)
 	for loop := range loops {
-		c, j := w.Plan(7).Share(loop, loops), w.Jobs("run", 7)
+		c, j := w.Plan(7).Cursor(loop, loops), w.Jobs("run", 7)
 		for range jobs / loops {
 			k, at, ok := c.Next()
 			require.True(t, ok)
@@ -165,19 +165,19 @@ func TestAsks(t *testing.T) {
 	w := plan.Workload{Queues: plan.Queues{Number: 3}}
 	j := w.Jobs("x", 0)
 	assert.Equal(t, []string{"fwpbench-x-0", "fwpbench-x-1", "fwpbench-x-2"}, j.Queues())
-	assert.Equal(t, j.Queues(), j.Asks(0))
-	assert.Equal(t, []string{"fwpbench-x-1", "fwpbench-x-2", "fwpbench-x-0"}, j.Asks(4))
+	assert.Equal(t, j.Queues(), j.WorkerQueues(0))
+	assert.Equal(t, []string{"fwpbench-x-1", "fwpbench-x-2", "fwpbench-x-0"}, j.WorkerQueues(4))
 	w.Consumers = 2
 	j = w.Jobs("x", 0)
-	assert.Equal(t, []string{"fwpbench-x-0", "fwpbench-x-2"}, j.Asks(0), "two workers share three queues out")
-	assert.Equal(t, []string{"fwpbench-x-1"}, j.Asks(1))
-	assert.Equal(t, []string{"fwpbench-x-2", "fwpbench-x-0", "fwpbench-x-1"}, j.Asks(2),
+	assert.Equal(t, []string{"fwpbench-x-0", "fwpbench-x-2"}, j.WorkerQueues(0), "two workers share three queues out")
+	assert.Equal(t, []string{"fwpbench-x-1"}, j.WorkerQueues(1))
+	assert.Equal(t, []string{"fwpbench-x-2", "fwpbench-x-0", "fwpbench-x-1"}, j.WorkerQueues(2),
 		"one who is not among them asks for all")
 	w.Consumers = 7
-	assert.Equal(t, []string{"fwpbench-x-0"}, w.Jobs("x", 0).Asks(6))
+	assert.Equal(t, []string{"fwpbench-x-0"}, w.Jobs("x", 0).WorkerQueues(6))
 	w.Queues.Pick = plan.Priority
 	j = w.Jobs("x", 0)
-	assert.Equal(t, j.Queues(), j.Asks(4))
+	assert.Equal(t, j.Queues(), j.WorkerQueues(4))
 }
 
 func TestPayloadSizes(t *testing.T) {

@@ -32,7 +32,7 @@ func parseInt(text string, low, high int64) (int64, error) {
 // parseFloat reads a finite number from low to high.
 func parseFloat(text string, low, high float64, example string) (float64, error) {
 	x, err := strconv.ParseFloat(text, 64)
-	expected := fmt.Sprintf("a number from %s to %s", number(low), number(high))
+	expected := fmt.Sprintf("a number from %s to %s", formatNumber(low), formatNumber(high))
 	switch {
 	case errors.Is(err, strconv.ErrSyntax) || math.IsNaN(x):
 		return 0, newProblem(text, "is not a valid number", expected, "write it as in "+example)
@@ -57,7 +57,7 @@ func ParseShare(text string) (float64, error) {
 	return x / scale, nil
 }
 
-func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+func formatNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // Duration is a length of time in Go's notation, as in 1m30s.
 type Duration time.Duration

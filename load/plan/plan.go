@@ -19,16 +19,16 @@ type Plan struct {
 	Poisson bool
 	// Burst is how many arrivals have the same instant, at the same mean rate; 0 is 1.
 	Burst int
-	// Limit is the greatest number of arrivals; 0 or less is no limit.
-	Limit int64
+	// MaxArrivals is the greatest number of arrivals; 0 or less is no limit.
+	MaxArrivals int64
 	// Seed determines a Poisson plan. An even plan does not use it.
 	Seed uint64
 	// Instants, unless they are nil, are the arrivals themselves, as they were recorded: ascending from 0. Then the plan
-	// has no stages, and the other fields but Limit mean nothing.
+	// has no stages, and the other fields but MaxArrivals mean nothing.
 	Instants []time.Duration
 
 	prepareOnce sync.Once
-	segments    []segment // those that hold arrivals
+	segments    []ramp // those that hold arrivals
 	span        time.Duration
 	expected    float64 // arrivals of all stages, by the integral
 	counts      *counts
@@ -44,7 +44,7 @@ type Plan struct {
 //
 // On a Poisson plan the first call of At or Total counts the arrivals of the whole
 // plan, about a tenth of a second for each 10^9 of them; then At takes some
-// ten microseconds. [Plan.Share] does not need that.
+// ten microseconds. [Plan.Cursor] does not need that.
 func (p *Plan) At(k int64) (time.Duration, bool) {
 	if k < 0 || k >= p.Total() {
 		return 0, false
@@ -74,16 +74,16 @@ func (p *Plan) Span() time.Duration {
 	return p.span
 }
 
-// End returns when the plan is over: at the end of its stages, or when the integral of the rate reaches Limit if that
-// is earlier. Of recorded arrivals that is the one after the last within Limit.
+// End returns when the plan is over: at the end of its stages, or when the integral of the rate reaches MaxArrivals if
+// that is earlier. Of recorded arrivals that is the one after the last within MaxArrivals.
 func (p *Plan) End() time.Duration {
 	p.prepare()
 	switch {
-	case p.Limit <= 0:
-	case p.Instants != nil && p.Limit < int64(len(p.Instants)):
-		return p.Instants[p.Limit]
-	case p.Instants == nil && float64(p.Limit) < p.expected:
-		return p.invert(float64(p.Limit))
+	case p.MaxArrivals <= 0:
+	case p.Instants != nil && p.MaxArrivals < int64(len(p.Instants)):
+		return p.Instants[p.MaxArrivals]
+	case p.Instants == nil && float64(p.MaxArrivals) < p.expected:
+		return p.invert(float64(p.MaxArrivals))
 	}
 	return p.span
 }
@@ -101,14 +101,14 @@ func (p *Plan) Total() int64 {
 	default:
 		total = int64(math.Ceil(p.expected))
 	}
-	if p.Limit > 0 {
-		return min(total, p.Limit)
+	if p.MaxArrivals > 0 {
+		return min(total, p.MaxArrivals)
 	}
 	return total
 }
 
 // Expected returns the integral of the rate from 0 to t: how many arrivals there should have
-// been, and of recorded arrivals how many there are before t. It ignores Limit.
+// been, and of recorded arrivals how many there are before t. It ignores MaxArrivals.
 func (p *Plan) Expected(t time.Duration) float64 {
 	p.prepare()
 	if p.Instants != nil {
@@ -132,7 +132,7 @@ func (p *Plan) prepare() {
 			if stage.Length <= 0 {
 				continue
 			}
-			s := segment{
+			s := ramp{
 				start: p.span, length: stage.Length, startCount: p.expected,
 				from: perNanosecond(stage.From), to: perNanosecond(stage.To),
 			}
@@ -173,6 +173,6 @@ func (p *Plan) invert(u float64) time.Duration {
 }
 
 // instant returns when the integral of the whole plan exceeds u, which is in the segment.
-func (s *segment) instant(u float64) time.Duration {
+func (s *ramp) instant(u float64) time.Duration {
 	return s.start + s.timeOf(max(0, u-s.startCount))
 }

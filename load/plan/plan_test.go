@@ -38,7 +38,7 @@ func plans() map[string]*plan.Plan {
 		plans[name+", bursts"] = &plan.Plan{Stages: s, Burst: 7}
 		plans[name+", Poisson"] = &plan.Plan{Stages: s, Poisson: true, Seed: 42}
 		plans[name+", Poisson bursts"] = &plan.Plan{Stages: s, Poisson: true, Burst: 3, Seed: 43}
-		plans[name+", limited"] = &plan.Plan{Stages: s, Poisson: true, Limit: 100}
+		plans[name+", limited"] = &plan.Plan{Stages: s, Poisson: true, MaxArrivals: 100}
 	}
 	return plans
 }
@@ -88,7 +88,7 @@ func TestInstants(t *testing.T) {
 			[]time.Duration{0, 0, 400 * ms, 400 * ms, 800 * ms}},
 		{"pause", &plan.Plan{Stages: stages{{time.Second, 2, 2}, {time.Second, 0, 0}, {time.Second, 1, 1}}},
 			[]time.Duration{0, 500 * ms, 2 * time.Second}},
-		{"limit", &plan.Plan{Stages: stages{{time.Second, 10, 10}}, Limit: 2}, []time.Duration{0, 100 * ms}},
+		{"limit", &plan.Plan{Stages: stages{{time.Second, 10, 10}}, MaxArrivals: 2}, []time.Duration{0, 100 * ms}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -137,7 +137,7 @@ func TestSharesMakeThePlan(t *testing.T) {
 			got := make([]time.Duration, len(want))
 			count := 0
 			for index := range parts {
-				c := p.Share(index, parts)
+				c := p.Cursor(index, parts)
 				before := int64(index - parts)
 				for k, at, ok := c.Next(); ok; k, at, ok = c.Next() {
 					if k != before+int64(parts) {
@@ -159,10 +159,10 @@ func TestShareOutside(t *testing.T) {
 	t.Parallel()
 	p := &plan.Plan{Stages: stages{{time.Second, 10, 10}}}
 	for _, c := range [][2]int{{-1, 3}, {3, 3}, {1, 0}} {
-		_, _, ok := p.Share(c[0], c[1]).Next()
+		_, _, ok := p.Cursor(c[0], c[1]).Next()
 		assert.False(t, ok, "share %d of %d", c[0], c[1])
 	}
-	_, _, ok := p.Share(0, 0).Next()
+	_, _, ok := p.Cursor(0, 0).Next()
 	assert.True(t, ok)
 }
 
@@ -202,7 +202,7 @@ func TestRecordedInstants(t *testing.T) {
 	for _, parts := range []int{1, 2, 7} {
 		var all []time.Duration
 		for index := range parts {
-			c := p.Share(index, parts)
+			c := p.Cursor(index, parts)
 			for k, at, ok := c.Next(); ok; k, at, ok = c.Next() {
 				assert.EqualValues(t, index, k%int64(parts))
 				all = append(all, at)
@@ -210,7 +210,7 @@ func TestRecordedInstants(t *testing.T) {
 		}
 		assert.ElementsMatch(t, recorded, all, "of %d", parts)
 	}
-	assert.Equal(t, recorded[:2], instants(t, &plan.Plan{Instants: recorded, Limit: 2}))
+	assert.Equal(t, recorded[:2], instants(t, &plan.Plan{Instants: recorded, MaxArrivals: 2}))
 	assert.Equal(t, time.Second, (&plan.Plan{Instants: []time.Duration{0}}).Span())
 	assert.Zero(t, (&plan.Plan{Instants: []time.Duration{}}).Total())
 }
@@ -238,7 +238,7 @@ func TestNextAllocatesNothing(t *testing.T) {
 		{Stages: stages{{time.Hour, 1000, 5000}}},
 		{Stages: stages{{time.Hour, 1000, 5000}}, Poisson: true, Burst: 2},
 	} {
-		c := p.Share(1, 3)
+		c := p.Cursor(1, 3)
 		assert.Zero(t, testing.AllocsPerRun(1000, func() { c.Next() }))
 	}
 }
@@ -251,7 +251,7 @@ func BenchmarkNext(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
-			c := p.Share(0, 1)
+			c := p.Cursor(0, 1)
 			for b.Loop() {
 				c.Next()
 			}
@@ -302,12 +302,12 @@ func TestEnd(t *testing.T) {
 		want time.Duration
 	}{
 		"stages":          {&plan.Plan{Stages: stages{{3 * s, 20, 20}, {7 * s, 0, 0}}}, 10 * s},
-		"a limit":         {&plan.Plan{Stages: stages{{10 * s, 10, 10}}, Limit: 20}, 2 * s},
-		"bursts":          {&plan.Plan{Stages: stages{{10 * s, 10, 10}}, Limit: 20, Burst: 15}, 2 * s},
-		"by chance":       {&plan.Plan{Stages: stages{{10 * s, 10, 10}}, Limit: 20, Poisson: true}, 2 * s},
-		"all of it":       {&plan.Plan{Stages: stages{{10 * s, 10, 10}}, Limit: 100}, 10 * s},
+		"a limit":         {&plan.Plan{Stages: stages{{10 * s, 10, 10}}, MaxArrivals: 20}, 2 * s},
+		"bursts":          {&plan.Plan{Stages: stages{{10 * s, 10, 10}}, MaxArrivals: 20, Burst: 15}, 2 * s},
+		"by chance":       {&plan.Plan{Stages: stages{{10 * s, 10, 10}}, MaxArrivals: 20, Poisson: true}, 2 * s},
+		"all of it":       {&plan.Plan{Stages: stages{{10 * s, 10, 10}}, MaxArrivals: 100}, 10 * s},
 		"recorded":        {&plan.Plan{Instants: []time.Duration{0, s, 2 * s}}, 3 * s},
-		"a part of these": {&plan.Plan{Instants: []time.Duration{0, s, 2 * s}, Limit: 2}, 2 * s},
+		"a part of these": {&plan.Plan{Instants: []time.Duration{0, s, 2 * s}, MaxArrivals: 2}, 2 * s},
 		"nothing":         {&plan.Plan{}, 0},
 	} {
 		assert.Equal(t, test.want, test.plan.End(), name)

@@ -35,7 +35,7 @@ func TestPoissonCounts(t *testing.T) {
 			t.Parallel()
 			p := &plan.Plan{Stages: stages{{100 * time.Second, 5000, 5000}}, Poisson: true, Seed: seed}
 			windows := make([]float64, 10000) // of 10 ms: 50 each; no multiple of a block
-			c := p.Share(0, 1)
+			c := p.Cursor(0, 1)
 			for _, at, ok := c.Next(); ok; _, at, ok = c.Next() {
 				windows[at/(10*time.Millisecond)]++
 			}
@@ -56,7 +56,7 @@ func TestPoissonGaps(t *testing.T) {
 	t.Parallel()
 	p := &plan.Plan{Stages: stages{{200 * time.Second, 1000, 1000}}, Poisson: true, Seed: 7}
 	var gaps []float64
-	c := p.Share(0, 1)
+	c := p.Cursor(0, 1)
 	last, longer := time.Duration(0), 0
 	for _, at, ok := c.Next(); ok; _, at, ok = c.Next() {
 		gaps = append(gaps, (at-last).Seconds()*1000)
@@ -74,7 +74,7 @@ func TestPoissonGaps(t *testing.T) {
 func TestPoissonFollowsTheRate(t *testing.T) {
 	t.Parallel()
 	p := &plan.Plan{Stages: stages{{100 * time.Second, 0, 2000}, {100 * time.Second, 2000, 0}}, Poisson: true, Seed: 3}
-	c, quarter := p.Share(0, 1), [4]float64{}
+	c, quarter := p.Cursor(0, 1), [4]float64{}
 	for _, at, ok := c.Next(); ok; _, at, ok = c.Next() {
 		quarter[at/(50*time.Second)]++
 	}
@@ -88,7 +88,7 @@ func TestSeedsDiffer(t *testing.T) {
 	seeds := map[time.Duration]uint64{}
 	for seed := range uint64(1000) {
 		p := &plan.Plan{Stages: stages{{time.Second, 1000, 1000}}, Poisson: true, Seed: seed}
-		_, at, _ := p.Share(0, 1).Next()
+		_, at, _ := p.Cursor(0, 1).Next()
 		_, ok := seeds[at]
 		assert.False(t, ok, "seed %d starts like %d", seed, seeds[at])
 		seeds[at] = seed
@@ -101,7 +101,7 @@ func TestSameForEver(t *testing.T) {
 	p := &plan.Plan{Stages: stages{{10 * time.Second, 0, 1000}, {5 * time.Second, 1000, 300}}, Poisson: true, Burst: 2,
 		Seed: 12345}
 	hash := sha256.New()
-	c := p.Share(0, 1)
+	c := p.Cursor(0, 1)
 	for k, at, ok := c.Next(); ok; k, at, ok = c.Next() {
 		_, _ = fmt.Fprintln(hash, k, int64(at)) // a hash takes everything
 	}

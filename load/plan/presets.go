@@ -79,13 +79,13 @@ func Preset(name string) (Workload, error) {
 	}
 }
 
-// Kind is how the connections of a worker share its duties.
-type Kind uint8
+// TopologyKind is how the connections of a worker share its duties.
+type TopologyKind uint8
 
 // The kinds of topology.
 const (
-	Single Kind = iota // one connection does everything, one job at a time
-	Pool               // connections that fetch, that report and one that beats share a worker id
+	Single TopologyKind = iota // one connection does everything, one job at a time
+	Pool                       // connections that fetch, that report and one that beats share a worker id
 )
 
 var kindNames = [...]string{"single", "pool"}

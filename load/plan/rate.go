@@ -39,7 +39,7 @@ func cutUnit(text string) (digits string, seconds float64, err error) {
 }
 
 // String is what ParseRate reads.
-func (r Rate) String() string { return number(float64(r)) + "/s" }
+func (r Rate) String() string { return formatNumber(float64(r)) + "/s" }
 
 // Stages are the stages of a plan, one after the other.
 type Stages []Stage
@@ -96,9 +96,9 @@ func parseStage(text string) (Stage, error) {
 func (s Stages) String() string {
 	parts := make([]string, len(s))
 	for i, stage := range s {
-		parts[i] = Duration(stage.Length).String() + ":" + number(stage.From)
+		parts[i] = Duration(stage.Length).String() + ":" + formatNumber(stage.From)
 		if stage.To != stage.From {
-			parts[i] += "-" + number(stage.To)
+			parts[i] += "-" + formatNumber(stage.To)
 		}
 	}
 	return strings.Join(parts, ",")

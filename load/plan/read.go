@@ -11,7 +11,7 @@ type Delivery struct {
 	Intended time.Duration // of its push, since the engine's start
 	Queue    int           // an index of [Jobs.Queues]
 	JID      []byte        // lies in the body, unless there it holds escapes
-	stamps   stamps        // lie in the body
+	stamps   rawStamps     // lie in the body
 }
 
 // BodyError is a body that is not the JSON of a job.
@@ -49,7 +49,7 @@ func (e *WrongError) Error() string {
 type parts struct {
 	jid, jobtype, queue []byte
 	args                []byte // as it stands there
-	stamps              stamps
+	stamps              rawStamps
 }
 
 // Read reads the body that a fetch brought: any order of fields, white space, escapes,

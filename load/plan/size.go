@@ -106,7 +106,7 @@ func (s Size) String() string {
 		return "0"
 	}
 	if s.Median > 0 {
-		return fmt.Sprintf("lognormal:%s,%s", number(s.Median), number(s.Sigma))
+		return fmt.Sprintf("lognormal:%s,%s", formatNumber(s.Median), formatNumber(s.Sigma))
 	}
 	parts := make([]string, len(s.List))
 	for i, share := range s.List {
@@ -115,7 +115,7 @@ func (s Size) String() string {
 			parts[i] += "-" + strconv.Itoa(share.Max)
 		}
 		if len(s.List) > 1 {
-			parts[i] += ":" + number(share.Weight)
+			parts[i] += ":" + formatNumber(share.Weight)
 		}
 	}
 	return strings.Join(parts, ",")

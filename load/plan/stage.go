@@ -12,8 +12,8 @@ type Stage struct {
 	From, To float64       // arrivals a second at its start and its end
 }
 
-// segment is a stage in nanoseconds and arrivals a nanosecond.
-type segment struct {
+// ramp is a stage in nanoseconds and arrivals a nanosecond.
+type ramp struct {
 	start, length        time.Duration
 	from, to             float64
 	count                float64 // arrivals due in the segment
@@ -31,11 +31,11 @@ func perNanosecond(rate float64) float64 {
 	return rate / 1e9
 }
 
-func (s *segment) end() time.Duration { return s.start + s.length }
+func (s *ramp) end() time.Duration { return s.start + s.length }
 
 // arrivals returns the number of arrivals in the first x of the segment. It increases with x,
 // in floating point too, so that when is monotonic.
-func (s *segment) arrivals(x time.Duration) float64 {
+func (s *ramp) arrivals(x time.Duration) float64 {
 	if s.to < s.from {
 		return s.count - area(s.length-x, s.length, s.to, s.from)
 	}
@@ -45,7 +45,7 @@ func (s *segment) arrivals(x time.Duration) float64 {
 // timeOf returns the last nanosecond at which no more than y arrivals are due. A falling
 // segment is computed from its end, where the rate is low: from its start, subtraction
 // would lose all digits.
-func (s *segment) timeOf(y float64) time.Duration {
+func (s *ramp) timeOf(y float64) time.Duration {
 	if s.to >= s.from {
 		return invertArea(y, s.length, s.from, s.to)
 	}

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// stamps are what a server may write into a job about its times, as it stands there; nil if absent.
-type stamps struct{ created, enqueued, failure []byte }
+// rawStamps are what a server may write into a job about its times, as it stands there; nil if absent.
+type rawStamps struct{ created, enqueued, failure []byte }
 
 // Stamps are the times of a server that are in a delivered job. Each is zero if it is not there.
 type Stamps struct {

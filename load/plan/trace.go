@@ -123,4 +123,4 @@ func parseSpeed(text string) (float64, error) {
 	return x, err
 }
 
-func showSpeed(x float64) string { return number(x) + "x" }
+func showSpeed(x float64) string { return formatNumber(x) + "x" }

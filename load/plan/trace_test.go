@@ -85,10 +85,10 @@ func TestTraceQueues(t *testing.T) {
 	t.Parallel()
 	w := traced(t, threeJobs)
 	jobs := w.Jobs("run", 1)
-	assert.Equal(t, []string{"fwpbench-run-1", "fwpbench-run-0"}, jobs.Asks(1))
+	assert.Equal(t, []string{"fwpbench-run-1", "fwpbench-run-0"}, jobs.WorkerQueues(1))
 	w.Queues.Pick = plan.Priority
 	jobs = w.Jobs("run", 1)
-	assert.Equal(t, []string{"fwpbench-run-0", "fwpbench-run-1"}, jobs.Asks(1))
+	assert.Equal(t, []string{"fwpbench-run-0", "fwpbench-run-1"}, jobs.WorkerQueues(1))
 }
 
 func TestTraceProblems(t *testing.T) {

@@ -70,10 +70,10 @@ type Workload struct {
 
 // Topology is how the connections of a worker share its duties.
 type Topology struct {
-	Kind        Kind // 0 is Single
-	Fetchers    int  // of a pool: connections that fetch; 0 is 1
-	Reporters   int  // of a pool: connections that ack and fail; 0 is 1
-	Concurrency int  // of a pool: jobs at work at a time; 0 is 10
+	Kind        TopologyKind // 0 is Single
+	Fetchers    int          // of a pool: connections that fetch; 0 is 1
+	Reporters   int          // of a pool: connections that ack and fail; 0 is 1
+	Concurrency int          // of a pool: jobs at work at a time; 0 is 10
 }
 
 // Queues is what queues there are and how a job gets its own.
@@ -229,7 +229,7 @@ func (w *Workload) Plan(seed uint64) *Plan {
 	}
 	f := w.WithDefaults()
 	if f.Trace != "" {
-		plan := &Plan{Limit: f.JobLimit, Instants: []time.Duration{}}
+		plan := &Plan{MaxArrivals: f.JobLimit, Instants: []time.Duration{}}
 		if f.TraceData != nil {
 			plan.Instants = f.TraceData.instants(f.TraceSpeed)
 		}
@@ -243,7 +243,7 @@ func (w *Workload) Plan(seed uint64) *Plan {
 		}
 		stages = Stages{{Length: until, From: float64(f.Rate), To: float64(f.Rate)}}
 	}
-	return &Plan{Stages: stages, Poisson: f.Poisson, Burst: f.Burst, Limit: f.JobLimit, Seed: seed}
+	return &Plan{Stages: stages, Poisson: f.Poisson, Burst: f.Burst, MaxArrivals: f.JobLimit, Seed: seed}
 }
 
 // jobLimitTime is a time in which JobLimit jobs arrive for certain: chance may be late by eight

@@ -236,7 +236,7 @@ func (c *LoadCapacity) lastStepReason(words string, match func(*CapacityStep) bo
 func (c *LoadCapacity) WriteJSON(w io.Writer, o reports.ExitOptions) error {
 	doc := *c
 	doc.Head = c.WithOutcome(LoadCapacitySchema, c.Outcome(o))
-	doc.Steps, doc.Thresholds = reports.List(c.Steps), reports.List(c.Thresholds)
+	doc.Steps, doc.Thresholds = reports.EmptyIfNil(c.Steps), reports.EmptyIfNil(c.Thresholds)
 	return reports.WriteJSON(w, &doc)
 }
 

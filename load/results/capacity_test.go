@@ -143,7 +143,7 @@ func TestStepOf(t *testing.T) {
 	validity.Evaluate(lateLoad)
 	assert.Equal(t, results.StepLimited, results.StepOf(lateLoad, 5000).Result)
 
-	lateLoad.Health.Holes = []results.Hole{{For: time.Second}}
+	lateLoad.Health.Holes = []results.Hole{{Length: time.Second}}
 	validity.Evaluate(lateLoad)
 	assert.Equal(t, results.StepStill, results.StepOf(lateLoad, 5000).Result)
 	lateLoad.Health.Holes = nil
@@ -164,7 +164,7 @@ func TestStepOf(t *testing.T) {
 	validity.Evaluate(dead)
 	assert.Equal(t, results.StepFailed, results.StepOf(dead, 5000).Result, "a command only failed")
 	undrainedLoad := soundLoad()
-	undrainedLoad.Jobs.IsDrained, undrainedLoad.Jobs.NotDrained = false, "60 s were over"
+	undrainedLoad.Jobs.IsDrained, undrainedLoad.Jobs.DrainFailure = false, "60 s were over"
 	validity.Evaluate(undrainedLoad)
 	assert.Equal(t, results.StepFailed, results.StepOf(undrainedLoad, 5000).Result)
 }

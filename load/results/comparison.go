@@ -188,8 +188,8 @@ func (l *Load) isRefusing() bool {
 // compared with itself.
 const busyClosed = 0.95
 
-// MinValuesBeyond is how many values must be beyond a percentile that is compared.
-const MinValuesBeyond = 20
+// MinComparedTail is how many values must be beyond a percentile that is compared.
+const MinComparedTail = 20
 
 // comparedPercentiles returns the percentiles of the command that a load is about: those of every report but for the
 // last one, for which few runs have enough values.
@@ -213,7 +213,7 @@ func (l *Load) figuresOf() (all []LoadFigure) {
 	}
 	times := func(name string, latency *Latency, percentiles ...Percentile) {
 		for _, p := range append(percentiles, latency.extraPercentiles()...) {
-			if latency.Count < p.Needs(MinValuesBeyond) {
+			if latency.Count < p.Needs(MinComparedTail) {
 				continue
 			}
 			before := len(all)
@@ -371,10 +371,10 @@ func (r *LoadRatio) interval() string {
 func (c *LoadComparison) WriteJSON(w io.Writer, o reports.ExitOptions) error {
 	doc := *c
 	doc.Head = c.WithOutcome(LoadComparisonSchema, c.Outcome(o))
-	doc.Ratios, doc.Blocks = reports.List(c.Ratios), reports.List(slices.Clone(c.Blocks))
+	doc.Ratios, doc.Blocks = reports.EmptyIfNil(c.Ratios), reports.EmptyIfNil(slices.Clone(c.Blocks))
 	for i := range doc.Blocks {
 		b := &doc.Blocks[i]
-		b.Started, b.Figures = b.Started.UTC().Round(0), reports.List(b.Figures)
+		b.Started, b.Figures = b.Started.UTC().Round(0), reports.EmptyIfNil(b.Figures)
 	}
 	return reports.WriteJSON(w, &doc)
 }

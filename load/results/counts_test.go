@@ -43,7 +43,7 @@ func TestCountsAreKeysOfTheJSON(t *testing.T) {
 
 func TestCountsAreAddedUp(t *testing.T) {
 	t.Parallel()
-	sum, part := LoadJobs{}, LoadJobs{IsDrained: true, NotDrained: "why"}
+	sum, part := LoadJobs{}, LoadJobs{IsDrained: true, DrainFailure: "why"}
 	numbers := reflect.ValueOf(&part).Elem()
 	for i, f := range reflect.VisibleFields(numbers.Type()) {
 		if field := numbers.FieldByIndex(f.Index); field.Kind() == reflect.Int64 {
@@ -53,7 +53,7 @@ func TestCountsAreAddedUp(t *testing.T) {
 	Join(&sum, &part)
 	Join(&sum, &LoadJobs{LostJobs: 5})
 	part.LostJobs += 5
-	part.IsDrained, part.NotDrained = false, "" // what is no count stays
+	part.IsDrained, part.DrainFailure = false, "" // what is no count stays
 	assert.Equal(t, part, sum)
 
 	rate := LoadRate{}
@@ -117,7 +117,7 @@ func TestRowsOfTheAccount(t *testing.T) {
 	} {
 		assert.Equal(t, style, row(j, false, name).Style, name)
 	}
-	stopped := &LoadDisruptions{LostByKill: 3, TwiceByStop: 1}
+	stopped := &LoadDisruptions{LostByKill: 3, DuplicatedByStop: 1}
 	for _, row := range (&LoadJobs{LostJobs: 3, Duplicated: 2}).rows(stopped) {
 		want := map[string]reports.Style{"lost": reports.Caution, "duplicated": reports.Bad}[row.Name]
 		assert.Equal(t, want, row.Style, "%s: a kill excuses three losses, and one delivery", row.Name)

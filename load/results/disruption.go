@@ -20,11 +20,11 @@ type LoadDisruptions struct {
 	// of a stop in good order, if no kill was later. They count as lost in Jobs, too.
 	LostByKill    int64 `json:"lost_by_kill"`
 	LostByRestart int64 `json:"lost_by_restart"`
-	// TwiceByStop counts deliveries of a job that another worker held, and ReturnedByStop those of a job whose end was
-	// confirmed, if the target was killed or restarted between the push and the delivery. They count as duplicated in
+	// DuplicatedByStop counts deliveries of a job that another worker held, and ReturnedByStop those of a job whose end
+	// was confirmed, if the target was killed or restarted between the push and the delivery. They count as duplicated in
 	// Jobs, too.
-	TwiceByStop    int64 `json:"twice_by_stop"`
-	ReturnedByStop int64 `json:"returned_by_stop"`
+	DuplicatedByStop int64 `json:"twice_by_stop"`
+	ReturnedByStop   int64 `json:"returned_by_stop"`
 	// PushesInDoubt counts pushes without a reply, PushesNotCarriedOut those whose job was never delivered.
 	PushesInDoubt       int64 `json:"pushes_in_doubt"`
 	PushesNotCarriedOut int64 `json:"pushes_not_carried_out"`
@@ -34,12 +34,12 @@ type LoadDisruptions struct {
 	// IsResolved is set if every job in doubt was delivered, or had the time to be: reserve_for and the time to its next
 	// try.
 	IsResolved bool `json:"resolved"`
-	// Oldest is the longest time from the intended start of a push until its job was delivered.
-	Oldest time.Duration `json:"oldest_ns"`
-	// StartFailure is why the target did not start again after it was stopped; empty if it did. OnData is set if the same
-	// command serves in an empty folder, so that it does not start on its data.
+	// LongestDelivery is the longest time from the intended start of a push until its job was delivered.
+	LongestDelivery time.Duration `json:"oldest_ns"`
+	// StartFailure is why the target did not start again after it was stopped; empty if it did. StartsEmpty is set if the
+	// same command serves in an empty folder, so that it does not start on its data.
 	StartFailure string `json:"not_started,omitempty" from:"target"`
-	OnData       bool   `json:"on_data,omitempty"`
+	StartsEmpty  bool   `json:"on_data,omitempty"`
 }
 
 // wasKilled reports whether the target was seen to be killed.
@@ -61,18 +61,18 @@ type LoadDisruption struct {
 	// until the target was ready again.
 	At   time.Duration `json:"at_ns"`
 	Took time.Duration `json:"took_ns"`
-	// Served is how long after its end the first command was served, and Back how long after it the rate was back: the
-	// next second had 90 % of the rate before. Negative: not before the next disruption, or not known.
-	Served time.Duration `json:"served_ns"`
-	Back   time.Duration `json:"back_ns"`
-	// Oldest is the longest time from the intended start of a push until its job was delivered, of those that were
-	// delivered between its beginning and the next one.
-	Oldest time.Duration `json:"oldest_ns"`
+	// FirstServed is how long after its end the first command was served, and RateBack how long after it the rate was
+	// back: the next second had 90 % of the rate before. Negative: not before the next disruption, or not known.
+	FirstServed time.Duration `json:"served_ns"`
+	RateBack    time.Duration `json:"back_ns"`
+	// LongestDelivery is the longest time from the intended start of a push until its job was delivered, of those that
+	// were delivered between its beginning and the next one.
+	LongestDelivery time.Duration `json:"oldest_ns"`
 	// LostJobs counts jobs that were accepted before this stop, after the one before it, and were never delivered, and
 	// Window is how long before it the first of them was pushed: what was written earlier survived. Both are 0 unless
 	// IsResolved.
-	LostJobs int64         `json:"lost,omitempty"`
-	Window   time.Duration `json:"window_ns,omitempty"`
+	LostJobs   int64         `json:"lost,omitempty"`
+	LossWindow time.Duration `json:"window_ns,omitempty"`
 	// Failure is why it could not be done, or not ended; empty if it was.
 	Failure string `json:"failed,omitempty" from:"target"`
 }
@@ -100,16 +100,17 @@ func (p *page) disruptions(l *Load) {
 	for i := range d.List {
 		row := &d.List[i]
 		if row.Failure != "" {
-			t.Rows = append(t.Rows, reports.Row{Cells: []reports.Text{reports.Words(reports.Duration(row.At)),
-				reports.Words(row.Words)},
+			t.Rows = append(t.Rows, reports.Row{Cells: []reports.Text{reports.PlainText(reports.Duration(row.At)),
+				reports.PlainText(row.Words)},
 				Detail: []reports.Text{reports.StyledText(reports.Caution, text.OneLine(row.Failure))}})
 			continue
 		}
 		t.Rows = append(t.Rows, reports.Cells(reports.Duration(row.At), row.Words, reports.Duration(row.Took),
-			recoveryWords(row.Served), recoveryWords(row.Back), reports.Duration(row.Oldest), row.losses(d.IsResolved)))
+			recoveryWords(row.FirstServed), recoveryWords(row.RateBack), reports.Duration(row.LongestDelivery),
+			row.losses(d.IsResolved)))
 	}
 	if len(d.List) == 0 {
-		t.Note = reports.Words("The load ended before the first disruption.")
+		t.Note = reports.PlainText("The load ended before the first disruption.")
 	}
 	p.Add(t)
 	p.prose("First served and rate back are measured from the end of the disruption, exact to 20 ms. The rate is back " +
@@ -127,10 +128,10 @@ func (d *LoadDisruption) losses(isKnown bool) string {
 	case d.LostJobs == 0:
 		return "0"
 	}
-	if d.Window < time.Microsecond {
+	if d.LossWindow < time.Microsecond {
 		return text.GroupDigits(d.LostJobs) + " just before"
 	}
-	return fmt.Sprintf("%s of the last %s", text.GroupDigits(d.LostJobs), reports.Duration(d.Window))
+	return fmt.Sprintf("%s of the last %s", text.GroupDigits(d.LostJobs), reports.Duration(d.LossWindow))
 }
 
 // recoveryWords returns a time after a disruption.
@@ -153,15 +154,15 @@ func (p *page) doubt(l *Load) {
 		case bad == reports.Caution && l.IsUndecided(): // jobs that are missing may yet be among them
 			value = "-"
 		}
-		t.Rows = append(t.Rows, reports.Row{Cells: []reports.Text{reports.Words(name), reports.StyledText(style, value),
-			reports.Words(partsPerMillion(n, l.Jobs.Pushed)), reports.Words(words)}})
+		t.Rows = append(t.Rows, reports.Row{Cells: []reports.Text{reports.PlainText(name), reports.StyledText(style, value),
+			reports.PlainText(partsPerMillion(n, l.Jobs.Pushed)), reports.PlainText(words)}})
 	}
 	if d.wasKilled() || d.LostByKill > 0 {
 		row(reports.Caution, "lost by kills", d.LostByKill, "accepted before a kill, never delivered")
 	}
 	row(reports.Caution, "lost by restarts", d.LostByRestart,
 		"accepted before an orderly restart, never delivered")
-	row(reports.Caution, "twice by stops", d.TwiceByStop,
+	row(reports.Caution, "twice by stops", d.DuplicatedByStop,
 		"delivered while reserved by another worker, after a kill or a restart")
 	row(reports.Caution, "returned by stops", d.ReturnedByStop,
 		"delivered again after ACK or final FAIL was confirmed, after a kill or a restart")
@@ -169,7 +170,7 @@ func (p *page) doubt(l *Load) {
 	row(reports.Plain, "acks in doubt", d.ReportsInDoubt, "ACKs and FAILs without a reply")
 	row(reports.Plain, "fetches in doubt", d.FetchesInDoubt, "without a reply; each may have taken a job")
 	if !d.IsResolved && d.PushesInDoubt+d.ReportsInDoubt+d.FetchesInDoubt > 0 {
-		t.Note = reports.Words("Not all jobs in doubt had enough time to come back: use a longer --drain.")
+		t.Note = reports.PlainText("Not all jobs in doubt had enough time to come back: use a longer --drain.")
 	}
 	p.Add(t)
 }
@@ -189,7 +190,7 @@ func (d *LoadDisruptions) cost() string {
 		return ""
 	}
 	return reports.JoinWith(", ", countIfAny(d.LostByKill, "job", "lost by kills"),
-		countIfAny(d.TwiceByStop, "job", "delivered twice by stops"),
+		countIfAny(d.DuplicatedByStop, "job", "delivered twice by stops"),
 		countIfAny(d.ReturnedByStop, "job", "returned by stops"))
 }
 
@@ -203,7 +204,7 @@ func (d *LoadDisruptions) excusedCount(name string) int64 {
 	case name == "lost":
 		return d.LostByKill + d.LostByRestart
 	case name == "duplicated":
-		return d.TwiceByStop + d.ReturnedByStop
+		return d.DuplicatedByStop + d.ReturnedByStop
 	}
 	return 0
 }

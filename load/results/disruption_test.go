@@ -22,16 +22,16 @@ func disruptedLoad() *results.Load {
 		List: []results.LoadDisruption{
 			{
 				Action: "kill", Words: "kill for 1s", At: 15 * time.Second, Took: 1342 * time.Millisecond,
-				Served: 18 * time.Millisecond, Back: 1280 * time.Millisecond, Oldest: 2 * time.Second,
+				FirstServed: 18 * time.Millisecond, RateBack: 1280 * time.Millisecond, LongestDelivery: 2 * time.Second,
 			},
 			{Action: "fill", Words: "fill for 10s", At: 30 * time.Second, Failure: "skipped: operation not permitted"},
 			{
-				Action: "restart", Words: "restart for 1s", At: 60 * time.Second, Took: 2 * time.Second, Served: -1, Back: -1,
+				Action: "restart", Words: "restart for 1s", At: 60 * time.Second, Took: 2 * time.Second, FirstServed: -1, RateBack: -1,
 			},
 		},
-		LostByKill: 20, LostByRestart: 1, TwiceByStop: 2, ReturnedByStop: 3,
+		LostByKill: 20, LostByRestart: 1, DuplicatedByStop: 2, ReturnedByStop: 3,
 		PushesInDoubt: 12, PushesNotCarriedOut: 5, ReportsInDoubt: 4, FetchesInDoubt: 200, IsResolved: true,
-		Oldest: 75 * time.Second,
+		LongestDelivery: 75 * time.Second,
 	}
 	l.Jobs.LostJobs, l.Jobs.Missing, l.Jobs.Duplicated, l.Jobs.Doubtful = 21, 21, 5, 12
 	l.Findings = []results.LoadFinding{newFinding(results.FindingLostByRestart, "FWP-STATE-08", 1,
@@ -163,7 +163,7 @@ func TestLossesOfAStop(t *testing.T) {
 	for want, window := range map[string]time.Duration{"1 just before": 0,
 		"1 of the last 22.9 s": 22900 * time.Millisecond} {
 		l := disruptedLoad()
-		l.Disruptions.List[0].LostJobs, l.Disruptions.List[0].Window = 1, window
+		l.Disruptions.List[0].LostJobs, l.Disruptions.List[0].LossWindow = 1, window
 		output := string(page.Text(l.Page(reports.PageOptions{}), page.TextOptions{}))
 		assert.Contains(t, output, want)
 		assert.NotContains(t, output, "1 in 0")

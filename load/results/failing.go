@@ -98,13 +98,13 @@ func FailedShare(seconds []Second, op string) float64 {
 // withDeadShare returns r with the greatest share of the time in which one of these commands only failed.
 func (r MetricValue) withDeadShare(l *Load, ops ...string) MetricValue {
 	for _, op := range ops {
-		r.DeadShare = max(r.DeadShare, l.failedShare(op))
+		r.DeadShare = max(r.DeadShare, l.failedTimeShare(op))
 	}
 	return r
 }
 
-// failedShare returns the share of the measurement in which commands of a kind only failed.
-func (l *Load) failedShare(op string) float64 {
+// failedTimeShare returns the share of the measurement in which commands of a kind only failed.
+func (l *Load) failedTimeShare(op string) float64 {
 	var sum time.Duration
 	for _, s := range l.FailedSpans {
 		if s.Op == op && l.Disruptions == nil {
@@ -121,15 +121,15 @@ const deadShare = 0.5
 // if there is none, or nothing was achieved at all.
 func (l *Load) deadSentence() string {
 	for _, op := range failingOps {
-		if l.failedShare(op) >= deadShare && l.Rate.Done > 0 {
-			return l.failedSpans(op)
+		if l.failedTimeShare(op) >= deadShare && l.Rate.Done > 0 {
+			return l.failureWords(op)
 		}
 	}
 	return ""
 }
 
-// failedSpans returns when commands of a kind only failed: "every PUSH was refused from 2.0 s to the end (ERR no)".
-func (l *Load) failedSpans(op string) string {
+// failureWords returns when commands of a kind only failed: "every PUSH was refused from 2.0 s to the end (ERR no)".
+func (l *Load) failureWords(op string) string {
 	var spans []string
 	var end time.Duration
 	for _, p := range l.Phases {

@@ -81,7 +81,7 @@ type LoadFinding struct {
 }
 
 // fails reports whether the finding is about more than a recommendation.
-func (f *LoadFinding) fails() bool { return f.Level.Breach() == reports.Fail }
+func (f *LoadFinding) fails() bool { return f.Level.BreachVerdict() == reports.Fail }
 
 // quotes reports whether JIDs and Notes may hold what was received instead of jids.
 func (f *LoadFinding) quotes() bool {

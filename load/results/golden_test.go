@@ -21,7 +21,7 @@ import (
 func loadSamples() map[string]*results.Load {
 	interrupted := soundLoad()
 	interrupted.Interrupted, interrupted.Jobs.IsDrained = true, false
-	interrupted.Jobs.Missing, interrupted.Jobs.NotDrained = 11, "the run was interrupted twice"
+	interrupted.Jobs.Missing, interrupted.Jobs.DrainFailure = 11, "the run was interrupted twice"
 	closed := soundLoad()
 	closed.Plan.IsOpenLoop, closed.Plan.Overload, closed.Plan.Stages = false, "", nil
 	closed.Plan.Words = "100 producers push as fast as replies come for 60 s; 100 workers fetch and acknowledge at once"
@@ -29,10 +29,10 @@ func loadSamples() map[string]*results.Load {
 	closed.Health.CPUShare, closed.Health.MachinePeak, closed.Health.Unknown = 0.9, 0.999, []string{"cgroup"}
 	validity.Evaluate(closed)
 	goneLoad := soundLoad()
-	goneLoad.LossReason = "connection refused, 31.2 s after the start"
+	goneLoad.GoneReason = "connection refused, 31.2 s after the start"
 	goneLoad.Jobs = results.LoadJobs{
 		Pushed: 104_300, Doubtful: 41, Delivered: 104_280, Acked: 104_211, Missing: 20, InDoubt: 20, FetchesLost: 100,
-		NotDrained: "the target did not come back",
+		DrainFailure: "the target did not come back",
 	}
 	validity.Evaluate(goneLoad)
 	return map[string]*results.Load{

@@ -15,8 +15,8 @@ type Health struct {
 	CPUPeak  float64 `json:"cpu_peak"`
 	// Loops holds, for each loop of the engine, the share of time in which it was not asleep.
 	Loops []float64 `json:"loops_busy,omitempty"`
-	// ReplyDelay is the mean time for which a reply has waited until the generator handled it, estimated; 0 where the engine
-	// does not know.
+	// ReplyDelay is the mean time for which a reply has waited until the generator handled it, estimated; 0 where the
+	// engine does not know.
 	ReplyDelay time.Duration `json:"reply_waited_ns,omitempty" join:"max"`
 	// MachineBusy is the share of the machine's CPU time that was used, by this process, the target (if it runs here) and
 	// others; MachinePeak is that of the busiest second.
@@ -67,8 +67,8 @@ type Files struct {
 // Hole is a span of more than 200 ms in which the process stood still.
 type Hole struct {
 	// At is counted from the start of the run.
-	At  time.Duration `json:"at_ns"`
-	For time.Duration `json:"for_ns"`
+	At     time.Duration `json:"at_ns"`
+	Length time.Duration `json:"for_ns"`
 }
 
 // ClockJump is a step of the time of day against the monotonic clock.

@@ -37,14 +37,14 @@ type LoadJobs struct {
 	// FetchesLost counts fetches that ended without an answer: each may have taken a job.
 	FetchesLost int64 `json:"fetches_lost" join:"sum"`
 	ClientCounts
-	// Unknown is what the account of several generators does not have: "what segment 3/4 did is not known" for example.
-	// Empty if it is whole.
-	Unknown string `json:"unknown,omitempty"`
+	// UncountedParts is what the account of several generators does not have: "what segment 3/4 did is not known" for
+	// example. Empty if it is whole.
+	UncountedParts string `json:"unknown,omitempty"`
 	// IsDrained is set if the queues of the run were seen empty at the end, and every job that is missing is known to be
 	// lost or may have gone with a fetch without an answer.
 	IsDrained bool `json:"drained"`
-	// NotDrained is why not, if not.
-	NotDrained string `json:"not_drained,omitempty" from:"target"`
+	// DrainFailure is why not, if not.
+	DrainFailure string `json:"not_drained,omitempty" from:"target"`
 }
 
 // ClientCounts are those counts of the account that clients keep, in their status.

@@ -19,9 +19,9 @@ func (l *Load) WriteJSON(w io.Writer, o reports.ExitOptions) error {
 	doc.Head, doc.LoadFrom = l.WithOutcome(LoadSchema, l.Outcome(o)), l.LoadFrom.UTC().Round(0)
 	doc.Target.HI, doc.Target.Info = asJSON(l.Target.HI), asJSON(l.Target.Info)
 	doc.Plan.Workload = asJSON(l.Plan.Workload)
-	doc.Phases, doc.Ops, doc.Flows = reports.List(l.Phases), reports.List(l.Ops), reports.List(l.Flows)
-	doc.Findings, doc.Thresholds, doc.Series = reports.List(l.Findings),
-		reports.List(l.Thresholds), reports.List(l.Series)
+	doc.Phases, doc.Ops, doc.Flows = reports.EmptyIfNil(l.Phases), reports.EmptyIfNil(l.Ops), reports.EmptyIfNil(l.Flows)
+	doc.Findings, doc.Thresholds, doc.Series = reports.EmptyIfNil(l.Findings),
+		reports.EmptyIfNil(l.Thresholds), reports.EmptyIfNil(l.Series)
 	return reports.WriteJSON(w, &doc)
 }
 

@@ -90,9 +90,9 @@ type Load struct {
 	// GivenUp is after how many jobs the prefill, or a load of a number of jobs, was given up, and why: "stopped after
 	// 368 of 2,000 jobs: no reply for 10 s" for example. Empty if it was not.
 	GivenUp string `json:"given_up,omitempty" from:"target"`
-	// LossReason is why the target was lost during the run and did not come back: "connection refused, after 31.2 s" for
+	// GoneReason is why the target was lost during the run and did not come back: "connection refused, after 31.2 s" for
 	// example; empty if it stayed. Jobs then has what was confirmed and what is in doubt.
-	LossReason string `json:"gone,omitempty" from:"target"`
+	GoneReason string `json:"gone,omitempty" from:"target"`
 }
 
 // LoadTarget is the server under load. HI and Info are what it sent, as JSON; what is not JSON is written as a JSON
@@ -194,9 +194,9 @@ type Connections struct {
 	Opened  int `json:"opened" join:"sum"`
 	// Refusal is why the first of the others did not; empty if there were none.
 	Refusal string `json:"refused,omitempty" join:"first" from:"target"`
-	// Losses is how many connections ended unexpectedly, in the whole run; LostReason is why the first of them did.
-	Losses     int64  `json:"lost,omitempty" join:"sum"`
-	LostReason string `json:"lost_why,omitempty" join:"first" from:"target"`
+	// Losses is how many connections ended unexpectedly, in the whole run; FirstLoss is why the first of them did.
+	Losses    int64  `json:"lost,omitempty" join:"sum"`
+	FirstLoss string `json:"lost_why,omitempty" join:"first" from:"target"`
 	// Disconnects is how many connections their clients ended without goodbye, as a workload with disconnects asks for.
 	Disconnects int64 `json:"disconnects,omitempty" join:"sum"`
 }

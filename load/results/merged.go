@@ -119,9 +119,10 @@ func countsInSum(code int) bool {
 func (m *Merged) WriteJSON(w io.Writer, o reports.ExitOptions) error {
 	doc := *m
 	doc.Head = m.WithOutcome(MergedSchema, m.Outcome(o))
-	doc.Files, doc.Ops, doc.Flows = slices.Clone(reports.List(m.Files)), reports.List(m.Ops), reports.List(m.Flows)
+	doc.Files, doc.Ops, doc.Flows = slices.Clone(reports.EmptyIfNil(m.Files)), reports.EmptyIfNil(m.Ops),
+		reports.EmptyIfNil(m.Flows)
 	for i := range doc.Files {
-		doc.Files[i].Runs = reports.List(doc.Files[i].Runs)
+		doc.Files[i].Runs = reports.EmptyIfNil(doc.Files[i].Runs)
 	}
 	return reports.WriteJSON(w, &doc)
 }

@@ -238,9 +238,9 @@ func runMetrics() []Metric {
 		metricsOf(rateCounts, false, func(l *Load) any { return &l.Rate }),
 		[]Metric{
 			recoveryMetric("recovery.served", "the longest time from the end of a disruption to the first successful command",
-				func(d *LoadDisruption) time.Duration { return d.Served }),
+				func(d *LoadDisruption) time.Duration { return d.FirstServed }),
 			recoveryMetric("recovery.back", "the longest time from the end of a disruption until the rate was back",
-				func(d *LoadDisruption) time.Duration { return d.Back }),
+				func(d *LoadDisruption) time.Duration { return d.RateBack }),
 			workerMetric("cpu", UnitTime, "CPU time of the worker for each job", func(l *Load, _ *LoadWorker) float64 {
 				return float64(l.Health.ServerCPU) / float64(max(1, l.Rate.Done))
 			}),
@@ -273,7 +273,7 @@ func workerMetric(name string, unit Unit, doc string, get func(*Load, *LoadWorke
 }
 
 func (l *Latency) metricValue(stat string) MetricValue {
-	value, ok := l.stat(stat)
+	value, ok := l.lookupStat(stat)
 	r := MetricValue{Value: float64(value), OK: ok && l.Count > 0}
 	high, isBounded := l.AtMost[stat]
 	switch {

@@ -13,13 +13,13 @@ import (
 // Outcome returns the exit code and what it stands for in one line of words, never empty: "achieved 8,300 of 12,000 /s;
 // all 498,000 jobs accounted for", "INVALID: ..." or "2 jobs lost" for example. Evaluate comes first.
 func (l *Load) Outcome(reports.ExitOptions) reports.Outcome {
-	missed, sum := l.thresholds((*ThresholdResult).isMissed), cmp.Or(l.sum(), "nothing was achieved")
+	missed, sum := l.thresholds((*ThresholdResult).isMissed), cmp.Or(l.summary(), "nothing was achieved")
 	undecided := l.thresholds(func(t *ThresholdResult) bool { return t.IsUndecided })
 	claims := append(l.Claims(cmp.Or(l.beginProblem(), sum), "the target could not be loaded"),
 		reports.NewClaim(reports.ExitInternal, l.shortageWords() != "",
 			join(reports.OwnFailure+l.shortageWords(), l.findingWords(), l.account())),
-		reports.NewClaim(reports.ExitUnreachable, l.LossReason != "" && !l.hasEarlierFinding(),
-			join("the target was lost: "+text.OneLine(l.LossReason), l.findingWords(), l.account())),
+		reports.NewClaim(reports.ExitUnreachable, l.GoneReason != "" && !l.hasEarlierFinding(),
+			join("the target was lost: "+text.OneLine(l.GoneReason), l.findingWords(), l.account())),
 		reports.NewClaim(reports.ExitLoss, slices.ContainsFunc(l.Findings, func(f LoadFinding) bool { return f.fails() }),
 			sum),
 		reports.NewClaim(reports.ExitFindings, l.startsEmpty(), join("the target does not start with its data", sum)),
@@ -38,7 +38,7 @@ func (l *Load) Outcome(reports.ExitOptions) reports.Outcome {
 }
 
 // startsEmpty reports whether the target did not start again on its data, and serves without them.
-func (l *Load) startsEmpty() bool { return l.Disruptions != nil && l.Disruptions.OnData }
+func (l *Load) startsEmpty() bool { return l.Disruptions != nil && l.Disruptions.StartsEmpty }
 
 // hasEarlierFinding reports whether the target did not start again, and that is a finding, or something was found
 // before.
@@ -55,9 +55,9 @@ func (l *Load) beginProblem() string {
 	return ""
 }
 
-// sum returns the findings, why a phase was given up, whether the run is valid, the achieved rate, the account of the
-// jobs, and whether the history is partial.
-func (l *Load) sum() string {
+// summary returns the findings, why a phase was given up, whether the run is valid, the achieved rate, the account of
+// the jobs, and whether the history is partial.
+func (l *Load) summary() string {
 	got := reports.JoinWith(", ", l.rateWords(), l.GrowthWords(), l.refusalWords())
 	givenUp := text.OneLine(l.GivenUp)
 	if !l.Validity.IsValid {
@@ -153,12 +153,12 @@ func countIfAny(n int64, thing, words string) string {
 func (l *Load) account() string {
 	j := l.Jobs
 	switch {
-	case j.Unknown != "":
+	case j.UncountedParts != "":
 		return fmt.Sprintf("at least %s pushed, %s delivered and %s acknowledged: %s", text.Count(j.Pushed, "job"),
-			text.GroupDigits(j.Delivered), text.GroupDigits(j.Acked), j.Unknown)
+			text.GroupDigits(j.Delivered), text.GroupDigits(j.Acked), j.UncountedParts)
 	case j.Pushed+j.Doubtful == 0:
 		return ""
-	case l.LossReason != "":
+	case l.GoneReason != "":
 		return fmt.Sprintf("%s confirmed, of these %s acknowledged and %s unaccounted for; %s pushed without a reply",
 			text.Count(j.Pushed, "job"), text.GroupDigits(j.Acked), text.GroupDigits(j.Missing), text.GroupDigits(j.Doubtful))
 	case j.Pushed == 0:
@@ -188,8 +188,8 @@ func all(jobs int64) string {
 // unaccountedWords returns the account of jobs after a drain that was not complete.
 func (l *Load) unaccountedWords() string {
 	j, pushed := l.Jobs, text.Count(l.Jobs.Pushed, "job")
-	reason := cmp.Or(text.OneLine(j.NotDrained), "the queues were not drained")
-	if j.Missing == 0 && j.Delivered >= j.Pushed && j.NotDrained != "" {
+	reason := cmp.Or(text.OneLine(j.DrainFailure), "the queues were not drained")
+	if j.Missing == 0 && j.Delivered >= j.Pushed && j.DrainFailure != "" {
 		return fmt.Sprintf("%s delivered, but the drain is not complete: %s", all(j.Pushed), reason)
 	}
 	return fmt.Sprintf("%s of %s unaccounted for: %s", text.GroupDigits(j.Missing), pushed, reason)
@@ -197,7 +197,7 @@ func (l *Load) unaccountedWords() string {
 
 // IsUndecided reports whether it is not known which jobs are lost, because the drain was not complete.
 func (l *Load) IsUndecided() bool {
-	return l.Jobs.Unknown != "" || l.Jobs.Pushed+l.Jobs.Doubtful > 0 && !l.Jobs.IsDrained
+	return l.Jobs.UncountedParts != "" || l.Jobs.Pushed+l.Jobs.Doubtful > 0 && !l.Jobs.IsDrained
 }
 
 // isMissed reports whether the threshold was judged and not met.

@@ -61,12 +61,12 @@ func TestLoadOutcome(t *testing.T) {
 		{reports.ExitInconclusive,
 			"inconclusive whether all jobs were delivered; 3 of 325,011 jobs unaccounted for: the limit of 30 s",
 			func(l *results.Load) {
-				l.Jobs.IsDrained, l.Jobs.Missing, l.Jobs.NotDrained = false, 3, "the limit of 30 s"
+				l.Jobs.IsDrained, l.Jobs.Missing, l.Jobs.DrainFailure = false, 3, "the limit of 30 s"
 			}},
 		{reports.ExitInconclusive,
 			"inconclusive whether all jobs ended; all 325,011 jobs delivered, but the drain is not complete: 1 job held; " +
 				"achieved",
-			func(l *results.Load) { l.Jobs.IsDrained, l.Jobs.Missing, l.Jobs.NotDrained = false, 0, "1 job held" }},
+			func(l *results.Load) { l.Jobs.IsDrained, l.Jobs.Missing, l.Jobs.DrainFailure = false, 0, "1 job held" }},
 		{reports.ExitLoss, "7 jobs lost (FWP-PUSH-04); achieved", func(l *results.Load) {
 			l.Findings = []results.LoadFinding{newFinding(results.FindingLost, "FWP-PUSH-04", 7, nil)}
 		}},
@@ -82,7 +82,7 @@ func TestLoadOutcome(t *testing.T) {
 			func(l *results.Load) { l.Unreachable = "refused" }},
 		{reports.ExitUnreachable, "the target was lost: EOF; 7 jobs lost (FWP-PUSH-04); 325,011 jobs confirmed",
 			func(l *results.Load) {
-				l.LossReason, l.Findings = "EOF", []results.LoadFinding{newFinding(results.FindingLost, "FWP-PUSH-04", 7, nil)}
+				l.GoneReason, l.Findings = "EOF", []results.LoadFinding{newFinding(results.FindingLost, "FWP-PUSH-04", 7, nil)}
 			}},
 		{reports.ExitInternal, "failed on this machine: a b", func(l *results.Load) { l.Internal = "a\nb" }},
 		{reports.ExitInterrupted, "interrupted: 7 jobs lost", func(l *results.Load) {

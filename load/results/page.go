@@ -153,7 +153,7 @@ func (p *page) target(l *Load, o reports.PageOptions) {
 	if l.Interrupted {
 		p.AddTrouble("The run was interrupted:", "the report has the results so far.")
 	}
-	p.AddTrouble("The target was lost during the run:", l.LossReason)
+	p.AddTrouble("The target was lost during the run:", l.GoneReason)
 }
 
 // fields returns what is known of the target, each labelled.
@@ -201,8 +201,8 @@ func (p *page) validity(l *Load) {
 		return
 	}
 	account := "is still exact."
-	if l.Jobs.Unknown != "" {
-		account = "is not complete either: " + l.Jobs.Unknown + "."
+	if l.Jobs.UncountedParts != "" {
+		account = "is not complete either: " + l.Jobs.UncountedParts + "."
 	}
 	lines := []string{"Its rates and times are not results; --show-invalid shows them. The account of the jobs " + account}
 	if len(v.Reasons) == 0 {

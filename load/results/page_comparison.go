@@ -92,7 +92,7 @@ func (p *page) ratios(c *LoadComparison) {
 			With(r.verdict(c.AA))
 	})
 	if c.NoVerdict == "" {
-		t.Note = reports.Words("A and B: medians of the blocks. For metrics that are not primary, p is adjusted for " +
+		t.Note = reports.PlainText("A and B: medians of the blocks. For metrics that are not primary, p is adjusted for " +
 			"their number (Holm); percentiles of the same times count once.")
 	}
 	p.Add(t)
@@ -113,7 +113,7 @@ func (r *LoadRatio) pValue() string {
 // verdict returns the verdict and what it would need, or the noise floor.
 func (r *LoadRatio) verdict(isAA bool) reports.Text {
 	if isAA {
-		return reports.Words(reports.Percent(r.Floor))
+		return reports.PlainText(reports.Percent(r.Floor))
 	}
 	words := r.Verdict
 	switch {

@@ -17,10 +17,10 @@ func (p *page) rate(l *Load) {
 		return
 	}
 	p.Section("RATE", fmt.Sprintf("%s in %s of measuring", arrivals(r.Op), reports.Duration(l.Measured)))
-	t := reports.Table{Columns: []reports.Column{{Width: 9}, {AlignRight: true, Width: 12}, {Unit: true, Width: 2}}}
+	t := reports.Table{Columns: []reports.Column{{Width: 9}, {AlignRight: true, Width: 12}, {IsUnit: true, Width: 2}}}
 	row := func(name string, style reports.Style, value, unit, words string) {
-		t.Rows = append(t.Rows, reports.Cells(name).With(reports.StyledText(style, value), reports.Words(unit),
-			reports.Words(words)))
+		t.Rows = append(t.Rows, reports.Cells(name).With(reports.StyledText(style, value), reports.PlainText(unit),
+			reports.PlainText(words)))
 	}
 	if r.Target <= 0 {
 		sign := ""
@@ -89,7 +89,7 @@ func (l *Load) commandTable(hasRates bool) (t reports.Table) {
 		switch {
 		case hasRates && op.Rate == 0 && op.Count > 0:
 			cells = append(cells, "-")
-			t.Note = reports.Words("-: opened before the measurement, and again after a lost connection.")
+			t.Note = reports.PlainText("-: opened before the measurement, and again after a lost connection.")
 		case hasRates:
 			cells = append(cells, reports.Digits(op.Rate))
 		}
@@ -106,7 +106,7 @@ const opWidth = 13
 // errorCount returns how many errors there were.
 func (o *LoadOp) errorCell() reports.Text {
 	if o.ErrorCount() == 0 {
-		return reports.Words("0")
+		return reports.PlainText("0")
 	}
 	return reports.StyledText(reports.Caution, text.GroupDigits(o.ErrorCount()))
 }
@@ -144,11 +144,11 @@ func (p *page) jobs(l *Load) {
 	t := reports.Table{Columns: []reports.Column{{Width: 12}, {AlignRight: true, Width: 13}}}
 	t.Rows = reports.RowsOf(j.rows(l.Disruptions), func(row *reports.Bar) reports.Row {
 		return reports.Cells(row.Name).With(reports.StyledText(row.Style, text.GroupDigits(row.Value)),
-			reports.Words(row.Words))
+			reports.PlainText(row.Words))
 	})
 	if l.IsUndecided() {
-		t.Note = reports.Words("It is unknown whether jobs were lost: " +
-			cmp.Or(j.Unknown, j.NotDrained, "the queues were not seen empty") + ".")
+		t.Note = reports.PlainText("It is unknown whether jobs were lost: " +
+			cmp.Or(j.UncountedParts, j.DrainFailure, "the queues were not seen empty") + ".")
 	}
 	p.Add(t)
 }
@@ -169,7 +169,7 @@ func (p *page) queues(l *Load) {
 			text.GroupDigits(q.Missing))
 		if l.Validity.IsValid && q.Fetched.Count > 0 && !l.HasPiledUp() {
 			for _, stat := range []string{"p50", "p99", "max"} {
-				row.Cells = append(row.Cells, reports.Words(reports.Time(q.Fetched.Stat(stat))))
+				row.Cells = append(row.Cells, reports.PlainText(reports.Time(q.Fetched.Stat(stat))))
 			}
 		}
 		t.Rows = append(t.Rows, row)
@@ -187,7 +187,7 @@ func (p *page) loadFindings(l *Load, o reports.PageOptions) {
 		f := &l.Findings[i]
 		lines := f.page(o)
 		if l.History != "" && len(f.JIDs) > 0 && !f.quotes() {
-			lines = append(lines, reports.Words("the life of one job: "+reports.LifeCommand(l.History, f.JIDs[0])))
+			lines = append(lines, reports.PlainText("the life of one job: "+reports.LifeCommand(l.History, f.JIDs[0])))
 		}
 		p.Add(reports.Heading{Level: 3, Text: reports.StyledText(reports.Bad, f.String())}, reports.Prose{Lines: lines})
 	}
@@ -198,7 +198,7 @@ const loadFindingLines = 5
 
 // page returns what happened, and some of the jobs or the notes about them.
 func (f *LoadFinding) page(o reports.PageOptions) []reports.Text {
-	lines := []reports.Text{reports.Words(fmt.Sprintf("%s (%s)%s", f.Description, cmp.Or(f.Clause, "no clause"),
+	lines := []reports.Text{reports.PlainText(fmt.Sprintf("%s (%s)%s", f.Description, cmp.Or(f.Clause, "no clause"),
 		f.pushTimes()))}
 	notes, jids := f.Notes, f.jidsWithTimes()
 	if !o.Verbose {
@@ -209,7 +209,7 @@ func (f *LoadFinding) page(o reports.PageOptions) []reports.Text {
 		jids, count = nil, min(len(f.JIDs), loadFindingLines)
 	}
 	for _, line := range slices.Concat(jids, notes) {
-		lines = append(lines, reports.Words(text.Printable(line))) // it quotes the server
+		lines = append(lines, reports.PlainText(text.Printable(line))) // it quotes the server
 	}
 	if remaining := int64(len(f.JIDs)-count) + f.MoreJIDs; remaining > 0 {
 		lines = append(lines, reports.StyledText(reports.Faint, moreWords(remaining, f.MoreJIDs)))
@@ -230,9 +230,9 @@ func (p *page) thresholds(l *Load) {
 		case !r.IsMet:
 			word = reports.StyledText(reports.Bad, "missed")
 		}
-		row := reports.Row{}.With(word, reports.Words(r.Threshold), reports.Words(r.Actual))
+		row := reports.Row{}.With(word, reports.PlainText(r.Threshold), reports.PlainText(r.Actual))
 		if len([]rune(r.Threshold)) > longest {
-			row.Cells[1], row.Detail = nil, []reports.Text{reports.Words(r.Threshold)}
+			row.Cells[1], row.Detail = nil, []reports.Text{reports.PlainText(r.Threshold)}
 		}
 		return row
 	})

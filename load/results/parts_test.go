@@ -40,7 +40,7 @@ func partsLoad() *results.Load {
 	for _, segment := range []string{"2/4", "3/4"} {
 		l.Parts = append(l.Parts, results.LoadPart{Segment: segment, IsLeftOut: true, Problem: "its report is missing"})
 	}
-	l.Jobs.Unknown = "what segments 2/4, 3/4 did is not known, and the jobs of again.json are not counted"
+	l.Jobs.UncountedParts = "what segments 2/4, 3/4 did is not known, and the jobs of again.json are not counted"
 	l.Jobs.IsDrained = false
 	validity.Evaluate(l)
 	return l
@@ -110,10 +110,10 @@ func TestJoin(t *testing.T) {
 		"the longest, and interrupted if one was")
 
 	c := results.Connections{Planned: 3, Opened: 3}
-	results.Join(&c, &results.Connections{Planned: 4, Opened: 2, Refusal: "full", Losses: 1, LostReason: "EOF"})
-	results.Join(&c, &results.Connections{Refusal: "later", Losses: 2, LostReason: "reset", Disconnects: 5})
+	results.Join(&c, &results.Connections{Planned: 4, Opened: 2, Refusal: "full", Losses: 1, FirstLoss: "EOF"})
+	results.Join(&c, &results.Connections{Refusal: "later", Losses: 2, FirstLoss: "reset", Disconnects: 5})
 	assert.Equal(t, results.Connections{
-		Planned: 7, Opened: 5, Refusal: "full", Losses: 3, LostReason: "EOF", Disconnects: 5,
+		Planned: 7, Opened: 5, Refusal: "full", Losses: 3, FirstLoss: "EOF", Disconnects: 5,
 	}, c, "why is that of the first")
 
 	h := results.Health{CPUShare: 0.5, NoFiles: 1}

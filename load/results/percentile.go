@@ -75,8 +75,8 @@ func (l *Latency) field(stat string) *time.Duration {
 	}[stat]
 }
 
-// stat returns the part of that name, and whether the report has it.
-func (l *Latency) stat(name string) (value time.Duration, ok bool) {
+// lookupStat returns the part of that name, and whether the report has it.
+func (l *Latency) lookupStat(name string) (value time.Duration, ok bool) {
 	if field := l.field(name); field != nil {
 		return *field, true
 	}
@@ -86,7 +86,7 @@ func (l *Latency) stat(name string) (value time.Duration, ok bool) {
 
 // Stat returns the part of that name: min, mean, max, or a percentile; 0 if the report does not have it.
 func (l *Latency) Stat(name string) time.Duration {
-	value, _ := l.stat(name)
+	value, _ := l.lookupStat(name)
 	return value
 }
 

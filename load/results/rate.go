@@ -212,7 +212,7 @@ func (l *Load) Anomalies() []string {
 	}
 	anomalies := l.gaps()
 	for _, op := range failingOps {
-		if words := l.failedSpans(op); words != "" && words != l.deadSentence() {
+		if words := l.failureWords(op); words != "" && words != l.deadSentence() {
 			anomalies = append(anomalies, strings.ToUpper(words[:1])+words[1:]+".")
 		}
 	}
@@ -226,7 +226,7 @@ func (l *Load) Anomalies() []string {
 
 // gaps returns the sentences about silence.
 func (l *Load) gaps() (anomalies []string) {
-	if l.LossReason != "" || strings.Contains(l.GivenUp, "nothing was answered") {
+	if l.GoneReason != "" || strings.Contains(l.GivenUp, "nothing was answered") {
 		return nil // it is in the first line
 	}
 	var usual, sum time.Duration

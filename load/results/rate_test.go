@@ -55,7 +55,7 @@ func TestWhatIsTold(t *testing.T) {
 			gaps: []Gap{gap(4*s, 6900*ms)}, change: func(l *Load) { l.Ops = []LoadOp{{Op: "push", Service: Latency{P50: s}}} },
 		},
 		"few arrivals":     {gaps: []Gap{gap(4*s, 6900*ms)}, change: func(l *Load) { l.Rate.Target = 0.9 }},
-		"it is known":      {gaps: []Gap{gap(4*s, 6900*ms)}, change: func(l *Load) { l.LossReason = "connection refused" }},
+		"it is known":      {gaps: []Gap{gap(4*s, 6900*ms)}, change: func(l *Load) { l.GoneReason = "connection refused" }},
 		"done on purpose":  {gaps: []Gap{gap(4*s, 6900*ms)}, change: func(l *Load) { l.Disruptions = new(LoadDisruptions) }},
 		"no load to judge": {medians: step(5, ms, 5, 10*s), change: func(l *Load) { l.Validity.IsValid = false }},
 		"a step": {medians: step(15, 3*ms, 5, 10*s), want: []string{"From 6 s on, push to fetch is 10 s " +

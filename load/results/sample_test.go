@@ -130,7 +130,7 @@ func overloadedLoad() *results.Load {
 		{Kind: "rejected", Count: 940, Example: "ERR too busy \x1b[2J" + strings.Repeat("0 ", 60)},
 		{Kind: "reset", Count: 60},
 	}
-	l.Connections.Losses, l.Connections.LostReason = 60, "read tcp: connection reset by peer"
+	l.Connections.Losses, l.Connections.FirstLoss = 60, "read tcp: connection reset by peer"
 	l.Connections.Disconnects = 75
 	l.Jobs = results.LoadJobs{
 		Pushed: 497_000, Doubtful: 60, Refused: 940, Delivered: 497_040, Redelivered: 12, Acked: 497_040, IsDrained: true,

@@ -13,9 +13,9 @@ import (
 // threshold. Evaluate comes first.
 func (l *Load) Suite(o reports.ExitOptions) reports.Suite {
 	s := l.Target.suite("fwpbench run", &l.Head, l.Outcome(o))
-	if l.LossReason != "" {
+	if l.GoneReason != "" {
 		s.Add(reports.Case{Class: "load", Name: "the target serves until the end", State: reports.CaseErrored, Kind: "lost",
-			Message: l.LossReason})
+			Message: l.GoneReason})
 	}
 	if len(l.Ops) == 0 && len(l.Phases) == 0 {
 		return s
@@ -26,7 +26,7 @@ func (l *Load) Suite(o reports.ExitOptions) reports.Suite {
 		f := &l.Findings[i]
 		s.Add(reports.Case{
 			Class: cmp.Or(f.Clause, "load"), Name: f.String(), Clause: f.Clause, Kind: string(f.Kind),
-			State:   reports.CaseStateOf(f.Level.Breach(), reports.ExitOptions{}),
+			State:   reports.CaseStateOf(f.Level.BreachVerdict(), reports.ExitOptions{}),
 			Message: f.Description, Evidence: []reports.Block{reports.Prose{Lines: f.page(reports.PageOptions{})}},
 		})
 	}

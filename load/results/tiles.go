@@ -51,7 +51,7 @@ func (j *LoadJobs) tiles(d *LoadDisruptions) []reports.Tile {
 		all = append(all, wrong(j.LostJobs, d.excusedCount("lost"), "lost"))
 	} else {
 		missing := reports.Tile{Value: text.GroupDigits(j.Missing), Word: "unaccounted for", Style: reports.Unclear}
-		if j.Unknown != "" {
+		if j.UncountedParts != "" {
 			missing.Value = "not known"
 		}
 		all = append(all, missing)

@@ -23,10 +23,10 @@ type Block struct {
 	Seed uint64
 }
 
-// Plan returns the blocks of so many pairs in their order: one of each side that is discarded, because the first run
-// meets caches, clocks and pages that no other does, and then the pairs. Which side of a pair comes first is random,
-// because the first of two may have an advantage.
-func Plan(pairs int, seed uint64) []Block {
+// PlanBlocks returns the blocks of so many pairs in their order: one of each side that is discarded, because the first
+// run meets caches, clocks and pages that no other does, and then the pairs. Which side of a pair comes first is
+// random, because the first of two may have an advantage.
+func PlanBlocks(pairs int, seed uint64) []Block {
 	random := rand.New(rand.NewPCG(seed, 0x70616972))
 	var all []Block
 	for pair := range pairs + 1 {
@@ -41,10 +41,10 @@ func Plan(pairs int, seed uint64) []Block {
 	return all
 }
 
-// Pairs puts saved blocks into the order in which they were measured, and numbers their pairs: each block and the next
-// one, if one of them is of A and the other of B. If all are in such pairs they interleave, and can be compared like
-// those of one comparison. If not, why says so, and they have no pairs.
-func Pairs(blocks []results.LoadBlock) (sorted []results.LoadBlock, reason string) {
+// PairBlocks puts saved blocks into the order in which they were measured, and numbers their pairs: each block and the
+// next one, if one of them is of A and the other of B. If all are in such pairs they interleave, and can be compared
+// like those of one comparison. If not, why says so, and they have no pairs.
+func PairBlocks(blocks []results.LoadBlock) (sorted []results.LoadBlock, reason string) {
 	sorted = slices.Clone(blocks)
 	slices.SortStableFunc(sorted, func(a, b results.LoadBlock) int { return a.Started.Compare(b.Started) })
 	count := map[string]int{}

@@ -19,7 +19,7 @@ import (
 
 func TestPlan(t *testing.T) {
 	t.Parallel()
-	blocks := Plan(40, 7)
+	blocks := PlanBlocks(40, 7)
 	assert.Len(t, blocks, 82)
 	first := map[string]int{}
 	for i, b := range blocks {
@@ -32,8 +32,8 @@ func TestPlan(t *testing.T) {
 	}
 	assert.Greater(t, first[A], 10)
 	assert.Greater(t, first[B], 10)
-	assert.Equal(t, blocks, Plan(40, 7))
-	assert.NotEqual(t, blocks, Plan(40, 8))
+	assert.Equal(t, blocks, PlanBlocks(40, 7))
+	assert.NotEqual(t, blocks, PlanBlocks(40, 8))
 }
 
 // block returns a block of a side that was measured in some minute.
@@ -52,12 +52,12 @@ func TestPairs(t *testing.T) {
 		behind = append(behind, block(A, i), block(B, 20+i))
 		lateBlocks = append(lateBlocks, block(A, i), block(B, i))
 	}
-	sorted, reason := Pairs(turns)
+	sorted, reason := PairBlocks(turns)
 	assert.Empty(t, reason)
 	for i, b := range sorted {
 		assert.Equal(t, i/2+1, b.Pair)
 	}
-	sorted, reason = Pairs(behind)
+	sorted, reason = PairBlocks(behind)
 	assert.Contains(t, reason, "A0.json and A1.json, both of A, were measured in a row")
 	assert.Zero(t, sorted[0].Pair)
 	for text, blocks := range map[string][]results.LoadBlock{
@@ -65,7 +65,7 @@ func TestPairs(t *testing.T) {
 		"there are 1 results of A and 1 of B":        {block(A, 0), block(B, 1)},
 		"there are 7 results of A and 6 of B":        append(turns[:12:12], block(A, 30)),
 	} {
-		_, reason := Pairs(blocks)
+		_, reason := PairBlocks(blocks)
 		assert.Contains(t, reason, text)
 	}
 }
@@ -74,7 +74,7 @@ func TestPairs(t *testing.T) {
 func timedComparison(pairs int, factor float64) *results.LoadComparison {
 	random := rand.New(rand.NewPCG(3, 4))
 	c := &results.LoadComparison{Margin: 0.05, Pairs: pairs}
-	for i, b := range Plan(pairs, 1) {
+	for i, b := range PlanBlocks(pairs, 1) {
 		rate, wait := 1000+10*random.NormFloat64(), 2e5+2e3*random.NormFloat64()
 		if b.Side == B {
 			wait *= factor
@@ -186,7 +186,7 @@ func TestNoiseFloor(t *testing.T) {
 // is the factor by which B costs more CPU, and slower the one by which its pushes take longer.
 func noisyComparison(random *rand.Rand, pairs int, cpuFactor, timeFactor float64) *results.LoadComparison {
 	c := &results.LoadComparison{Margin: 0.05, Pairs: pairs}
-	for i, b := range Plan(pairs, random.Uint64()) {
+	for i, b := range PlanBlocks(pairs, random.Uint64()) {
 		noise := func(spread float64) float64 { return math.Exp(spread * random.NormFloat64()) }
 		cpu, wait := 1e5*noise(0.085), 2e5*noise(0.1)
 		if b.Side == B {

@@ -11,8 +11,8 @@ import (
 // Abort is when a load ends before its time: a threshold on failures that holds for a while, "refused>50% for 10s".
 type Abort struct {
 	Threshold
-	// For is how long the failures of the latest seconds count.
-	For time.Duration
+	// Length is how long the failures of the latest seconds count.
+	Length time.Duration
 }
 
 // ParseAbort reads an Abort of a load with these kinds of commands. Its metric is refused, errors or OP.errors, and its
@@ -42,7 +42,7 @@ func ParseAbort(source string, ops ...string) (Abort, error) {
 // IsMet reports whether the load is to end after these seconds.
 func (a *Abort) IsMet(seconds []results.Second) bool {
 	first, length := len(seconds), time.Duration(0)
-	for first > 0 && length < a.For {
+	for first > 0 && length < a.Length {
 		first--
 		length += seconds[first].Length
 	}
@@ -50,5 +50,5 @@ func (a *Abort) IsMet(seconds []results.Second) bool {
 	if a.Metric == "refused" {
 		op = "push"
 	}
-	return length >= a.For && a.meets(results.FailedShare(seconds[first:], op))
+	return length >= a.Length && a.meets(results.FailedShare(seconds[first:], op))
 }

@@ -15,7 +15,7 @@ func TestParseAbort(t *testing.T) {
 	t.Parallel()
 	a, err := validity.ParseAbort("refused>50% for 10s", sampleOps()...)
 	require.NoError(t, err)
-	assert.Equal(t, 10*time.Second, a.For)
+	assert.Equal(t, 10*time.Second, a.Length)
 	assert.Equal(t, "refused>50% for 10s", a.Source)
 	for source, want := range map[string]string{
 		"refused>50%":                 "column 12: a time",

@@ -27,7 +27,7 @@ type Sampler struct {
 	last        snapshot
 	isMeasuring bool
 	first       snapshot
-	sum         sums
+	maxima      maxima
 	stillness   *stillness
 }
 
@@ -47,8 +47,8 @@ type Sample struct {
 	Jump time.Duration
 }
 
-// sums are the maxima of a window.
-type sums struct {
+// maxima are the maxima of a window.
+type maxima struct {
 	cpuPeak, machinePeak float64
 	memory, heap, files  int64
 	gcPauseMax           time.Duration
@@ -69,7 +69,7 @@ func (s *Sampler) Sample() Sample {
 	now := s.take()
 	since := difference(s.last, now)
 	if s.isMeasuring {
-		s.sum.add(since, now, now.instant.Sub(s.start))
+		s.maxima.add(since, now, now.instant.Sub(s.start))
 	}
 	s.last = now
 	return since
@@ -78,8 +78,8 @@ func (s *Sampler) Sample() Sample {
 // Begin begins the window.
 func (s *Sampler) Begin() {
 	s.Sample()
-	s.isMeasuring, s.first, s.sum = true, s.last, sums{}
-	s.sum.update(s.last)
+	s.isMeasuring, s.first, s.maxima = true, s.last, maxima{}
+	s.maxima.update(s.last)
 	s.stillness.begin()
 }
 
@@ -98,21 +98,21 @@ func (s *Sampler) End() results.Health {
 		CPUUser:          s.last.user - s.first.user,
 		CPUSystem:        s.last.system - s.first.system,
 		CPUShare:         total.Share,
-		CPUPeak:          max(s.sum.cpuPeak, total.Share),
+		CPUPeak:          max(s.maxima.cpuPeak, total.Share),
 		MachineBusy:      total.MachineBusy,
-		MachinePeak:      max(s.sum.machinePeak, total.MachineBusy),
+		MachinePeak:      max(s.maxima.machinePeak, total.MachineBusy),
 		Steal:            total.Steal,
 		Pressure:         min(1, float64(s.last.pressure-s.first.pressure)/float64(max(1, total.Length))),
 		Throttled:        s.last.cgroup.throttled - s.first.cgroup.throttled,
 		ThrottledPeriods: s.last.cgroup.periods - s.first.cgroup.periods,
 		GCPauses:         s.last.gc.count - s.first.gc.count,
 		GCPause:          s.last.gc.total - s.first.gc.total,
-		GCPauseMax:       s.sum.gcPauseMax,
-		MemoryPeak:       s.sum.memory,
-		HeapPeak:         s.sum.heap,
-		Files:            results.Files{Peak: s.sum.files, Soft: s.last.softFiles, Hard: s.last.hardFiles},
+		GCPauseMax:       s.maxima.gcPauseMax,
+		MemoryPeak:       s.maxima.memory,
+		HeapPeak:         s.maxima.heap,
+		Files:            results.Files{Peak: s.maxima.files, Soft: s.last.softFiles, Hard: s.last.hardFiles},
 		Holes:            holes,
-		ClockJumps:       s.sum.jumps,
+		ClockJumps:       s.maxima.jumps,
 		Unknown:          s.last.unknown(),
 	}
 }
@@ -124,7 +124,7 @@ const (
 	maxJumps = 100
 )
 
-func (s *sums) add(since Sample, now snapshot, at time.Duration) {
+func (s *maxima) add(since Sample, now snapshot, at time.Duration) {
 	s.update(now)
 	if since.Length >= peakOver {
 		s.cpuPeak = max(s.cpuPeak, since.Share)
@@ -136,7 +136,7 @@ func (s *sums) add(since Sample, now snapshot, at time.Duration) {
 	}
 }
 
-func (s *sums) update(now snapshot) {
+func (s *maxima) update(now snapshot) {
 	s.memory = max(s.memory, now.memory)
 	s.heap = max(s.heap, now.heap)
 	s.files = max(s.files, now.files)

@@ -196,13 +196,13 @@ func TestWhatIsUsedBetweenTwoSnapshots(t *testing.T) {
 		test.change(&second)
 		assert.Equal(t, test.want, difference(first, second), name)
 	}
-	var s sums
+	var s maxima
 	s.add(Sample{Length: peakOver - 1, Share: 0.9, MachineBusy: 0.8}, snapshot{memory: 5, heap: 3, files: 2}, time.Second)
-	assert.Equal(t, sums{memory: 5, heap: 3, files: 2}, s, "a short sample may be one burst: no peak")
+	assert.Equal(t, maxima{memory: 5, heap: 3, files: 2}, s, "a short sample may be one burst: no peak")
 	s.add(Sample{Length: peakOver, Share: 0.7, MachineBusy: 0.6, Jump: time.Hour},
 		snapshot{memory: 4, gc: pauses{longest: 9}},
 		2*time.Second)
-	assert.Equal(t, sums{cpuPeak: 0.7, machinePeak: 0.6, memory: 5, heap: 3, files: 2, gcPauseMax: 9,
+	assert.Equal(t, maxima{cpuPeak: 0.7, machinePeak: 0.6, memory: 5, heap: 3, files: 2, gcPauseMax: 9,
 		jumps: []results.ClockJump{{At: 2 * time.Second, By: time.Hour}}}, s)
 	for range 2 * maxJumps {
 		s.add(Sample{Jump: time.Hour}, snapshot{}, 0)

@@ -146,7 +146,7 @@ func TestRecoveryHasToBeSeen(t *testing.T) {
 	} {
 		l := soundLoad()
 		l.Disruptions = &results.LoadDisruptions{List: []results.LoadDisruption{
-			{Words: "kill", Served: test.served, Back: -1, Failure: test.failed}}}
+			{Words: "kill", FirstServed: test.served, RateBack: -1, Failure: test.failed}}}
 		validity.Evaluate(l)
 		assert.Equal(t, test.isValid, l.Validity.IsValid, name)
 		if !test.isValid {

@@ -18,7 +18,7 @@ func (l run) remarks() []string {
 		return append(l.clockRemarks(), l.partsRemarks()...)
 	}
 	h, c := &l.Health, &l.Connections
-	reason := text.OneLine(c.LostReason)
+	reason := text.OneLine(c.FirstLoss)
 	if reason != "" {
 		reason = " (the first: " + reason + ")"
 	}

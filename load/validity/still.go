@@ -74,6 +74,6 @@ func (s *stillness) compare(now look) {
 	s.last = now
 	hole := now.at.Sub(before.at) + max(0, now.asleep-before.asleep)
 	if hole > stillFrom && now.cpuTime-before.cpuTime < hole/2 && len(s.holes) < maxHoles {
-		s.holes = append(s.holes, results.Hole{At: before.at.Sub(s.start), For: hole})
+		s.holes = append(s.holes, results.Hole{At: before.at.Sub(s.start), Length: hole})
 	}
 }

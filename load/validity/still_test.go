@@ -23,12 +23,12 @@ func TestStillnessIsAHoleBetweenLooks(t *testing.T) {
 		"punctual":                  {last: 4 * time.Second, now: 4020 * time.Millisecond},
 		"as late as schedulers are": {last: 4 * time.Second, now: 4200 * time.Millisecond},
 		"stopped": {last: 4 * time.Second, now: 6 * time.Second,
-			want: []results.Hole{{At: 4 * time.Second, For: 2 * time.Second}}},
+			want: []results.Hole{{At: 4 * time.Second, Length: 2 * time.Second}}},
 		"asleep, and its clock with it": {last: 4 * time.Second, now: 4020 * time.Millisecond, asleep: time.Hour,
-			want: []results.Hole{{At: 4 * time.Second, For: time.Hour + 20*time.Millisecond}}},
+			want: []results.Hole{{At: 4 * time.Second, Length: time.Hour + 20*time.Millisecond}}},
 		"busy itself": {last: 4 * time.Second, now: 6 * time.Second, cpuTime: 1500 * time.Millisecond},
 		"with next to no CPU": {last: 4 * time.Second, now: 6 * time.Second, cpuTime: 300 * time.Millisecond,
-			want: []results.Hole{{At: 4 * time.Second, For: 2 * time.Second}}},
+			want: []results.Hole{{At: 4 * time.Second, Length: 2 * time.Second}}},
 	} {
 		s := &stillness{start: start, last: at(test.last, time.Second, time.Second)}
 		s.asleep = func() time.Duration { return time.Second + test.asleep }
@@ -57,7 +57,7 @@ func TestSamplerTellsHoles(t *testing.T) {
 		time.Sleep(2 * time.Second) // virtual
 		s.Begin()
 		time.Sleep(5*time.Second - lookEvery/2)
-		assert.Equal(t, []results.Hole{{At: 5 * time.Second, For: 2*time.Second + lookEvery}}, s.End().Holes)
+		assert.Equal(t, []results.Hole{{At: 5 * time.Second, Length: 2*time.Second + lookEvery}}, s.End().Holes)
 		s.Begin()
 		assert.Empty(t, s.End().Holes)
 	})

@@ -103,9 +103,9 @@ func (l run) stillReasons() []results.Reason {
 	}
 	var sum time.Duration
 	for _, h := range holes {
-		sum += h.For
+		sum += h.Length
 	}
-	words := fmt.Sprintf("the generator stood still for %s, %s after the start", reports.Duration(holes[0].For),
+	words := fmt.Sprintf("the generator stood still for %s, %s after the start", reports.Duration(holes[0].Length),
 		reports.Duration(holes[0].At))
 	if len(holes) > 1 {
 		words = fmt.Sprintf("the generator stood still %s, for %s in total", countTimes(int64(len(holes))),
@@ -132,7 +132,7 @@ func (l run) skippedDisruptionReasons() []results.Reason {
 
 // recoveryReasons returns a reason about disruptions after which nothing was served any more.
 func (l run) recoveryReasons() []results.Reason {
-	dead := l.disruptions(func(d *results.LoadDisruption) bool { return d.Failure == "" && d.Served < 0 })
+	dead := l.disruptions(func(d *results.LoadDisruption) bool { return d.Failure == "" && d.FirstServed < 0 })
 	if len(dead) == 0 || l.Interrupted {
 		return nil
 	}
@@ -228,15 +228,15 @@ func lateLimit(response time.Duration) time.Duration {
 // several commands in a row late, which are not the p99 of few.
 func typicalStat(values int64) string {
 	for _, p := range []results.Percentile{99, 90} {
-		if values >= p.Needs(minBeyond) {
+		if values >= p.Needs(minLatenessTail) {
 			return p.String()
 		}
 	}
 	return results.Percentile(50).String()
 }
 
-// minBeyond is how many values have to be beyond a percentile for that.
-const minBeyond = 10
+// minLatenessTail is how many values have to be beyond a percentile for that.
+const minLatenessTail = 10
 
 func (l run) saturationReasons() []results.Reason {
 	cpuShare, busiest := l.busiest()
@@ -258,8 +258,8 @@ func (l run) busiest() (cpuShare, loop float64) {
 	return l.Health.CPUShare, slices.Max(append([]float64{0}, l.Health.Loops...))
 }
 
-// generatorLimit returns what the generator's own part of a closed loop makes of its figures. No command of it is due before the
-// reply to the one before, so lateness is no reason for INVALID: what counts is how much of a cycle was the
+// generatorLimit returns what the generator's own part of a closed loop makes of its figures. No command of it is due
+// before the reply to the one before, so lateness is no reason for INVALID: what counts is how much of a cycle was the
 // generator's.
 func (l run) generatorLimit() (v results.Validity) {
 	op := l.Op(l.Rate.Op)

@@ -128,9 +128,9 @@ func TestJudge(t *testing.T) {
 		}, "clock"},
 		{"the clock is trimmed",
 			func(l *results.Load) { l.Health.ClockJumps = []results.ClockJump{{By: 99 * time.Millisecond}} }, ""},
-		{"it stood still", func(l *results.Load) { l.Health.Holes = []results.Hole{{For: 2 * time.Second}} }, "still"},
+		{"it stood still", func(l *results.Load) { l.Health.Holes = []results.Hole{{Length: 2 * time.Second}} }, "still"},
 		{"it stood still, which explains nothing achieved", func(l *results.Load) {
-			l.Health.Holes, l.Ops, l.Rate = []results.Hole{{For: time.Second}, {For: time.Second}}, nil, results.LoadRate{}
+			l.Health.Holes, l.Ops, l.Rate = []results.Hole{{Length: time.Second}, {Length: time.Second}}, nil, results.LoadRate{}
 		}, "still empty"},
 		{"nothing measured", func(l *results.Load) { l.Ops, l.Rate = nil, results.LoadRate{} }, "empty"},
 		{"several", func(l *results.Load) { l.Health.NoPorts, l.Health.Steal, l.Health.CPUShare = 1, 1, 1 },

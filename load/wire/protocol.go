@@ -16,8 +16,8 @@ import (
 	"github.com/fwpsuite/fwp/load/plan"
 )
 
-// Wire is what a load needs of one protocol. It is safe for concurrent use.
-type Wire interface {
+// Protocol is what a load needs of one protocol. It is safe for concurrent use.
+type Protocol interface {
 	// Speaker returns the client's side of a fresh connection: of a worker with this id, or, if that is empty, of a
 	// client that only pushes.
 	Speaker(worker string) Speaker
@@ -50,11 +50,11 @@ type Speaker interface {
 	Open(out []byte) ([]byte, error)
 	// Push appends the command that enqueues a job.
 	Push(out []byte, job *plan.Push) []byte
-	// Take appends the command that asks for a job of some queues.
-	Take(out []byte, from *Queues) []byte
-	// Done appends the report that the work on a job is done, Fail that it failed. The jid
+	// Fetch appends the command that asks for a job of some queues.
+	Fetch(out []byte, from *Queues) []byte
+	// Ack appends the report that the work on a job is done, Fail that it failed. The jid
 	// is as the job's body has it between its quotes.
-	Done(out, jid []byte) []byte
+	Ack(out, jid []byte) []byte
 	Fail(out, jid []byte) []byte
 	// Beat appends the heartbeat of a worker in that state, Info the question how the server
 	// is, and Bye the command that ends the connection in order.
@@ -82,13 +82,13 @@ type Subscriber interface {
 	Subscribe(to *Queues)
 }
 
-// Sizer is a [Speaker] whose reply to Info tells how many jobs the server has.
-type Sizer interface {
-	Stock(info []byte) Stock
+// InfoParser is a [Speaker] whose reply to Info tells how many jobs the server has.
+type InfoParser interface {
+	ParseInfo(info []byte) ServerJobs
 }
 
-// Stock is how many jobs a server has, by its reply to Info.
-type Stock struct {
+// ServerJobs is how many jobs a server has, by its reply to Info.
+type ServerJobs struct {
 	// Queues has how many jobs wait in each queue; nil if the reply does not tell.
 	Queues map[string]int64
 	// IsComplete is set if the reply tells the numbers of all jobs. Alive are those that wait in queues, for their time or
@@ -160,7 +160,7 @@ const (
 type Event struct {
 	Kind  Kind
 	State State  // Ordered
-	Body  []byte // Job: as it was pushed, for [plan.Jobs.Read]; of Info what a Sizer reads; valid until the next Hear
+	Body  []byte // Job: as it was pushed, for [plan.Jobs.Read]; of Info what a InfoParser reads; valid until the next Hear
 	Err   error  // Refused: a *RefusedError
 	// Refusals are the jobs of a PushAll that were refused, with the reasons, by their jids.
 	Refusals map[string]string

@@ -24,17 +24,17 @@ type Output struct {
 	// Text is how text is written, and Markdown how Markdown is.
 	Text     page.TextOptions
 	Markdown page.MarkdownOptions
-	// Place is a file of the user's repository that stands for the run where the result names none. Repository, Folder and
-	// Scripts are those of [reports.Suite].
-	Place, Repository, Folder, Scripts string
+	// FallbackFile is a file of the user's repository that stands for the run where the result names none. Repository,
+	// Folder and Scripts are those of [reports.Suite].
+	FallbackFile, Repository, Folder, Scripts string
 }
 
 // Format is a way to write a result.
 type Format struct {
 	// Name is what users call it; Extension is the end of the names of its files, with its point.
 	Name, Extension string
-	// Scripts is set if its files point to scripts in files of their own.
-	Scripts bool
+	// HasScripts is set if its files point to scripts in files of their own.
+	HasScripts bool
 
 	write func(o *Output) ([]byte, error)
 }
@@ -47,7 +47,7 @@ func All() []Format {
 		{Name: "junit", Extension: ".xml", write: caseWriter(JUnit)},
 		{Name: "github", Extension: ".txt", write: caseWriter(GitHub)},
 		{Name: "markdown", Extension: ".md", write: writeMarkdown},
-		{Name: "sarif", Extension: ".sarif", Scripts: true, write: caseWriter(SARIF)},
+		{Name: "sarif", Extension: ".sarif", HasScripts: true, write: caseWriter(SARIF)},
 		{Name: "html", Extension: ".html", write: writeHTML},
 	}
 }
@@ -97,9 +97,9 @@ func Write(w io.Writer, name string, o Output) error {
 }
 
 // Scripts returns the texts of the scripts that a file in the format of a name points to, by the names of their files
-// in the folder of [Output.Scripts].
+// in the folder of [Output.HasScripts].
 func Scripts(name string, o Output) map[string]string {
-	if f := reports.Find(All(), func(f *Format) bool { return f.Name == name }); f == nil || !f.Scripts ||
+	if f := reports.Find(All(), func(f *Format) bool { return f.Name == name }); f == nil || !f.HasScripts ||
 		o.Scripts == "" {
 		return nil
 	}
@@ -110,7 +110,7 @@ func Scripts(name string, o Output) map[string]string {
 // suite returns the result as cases, of which at least one is not well if the exit code is not.
 func (o *Output) suite() reports.Suite {
 	suite := o.Result.Suite(o.Exit)
-	suite.Place, suite.Scripts = cmp.Or(suite.Place, o.Place), o.Scripts
+	suite.FallbackFile, suite.Scripts = cmp.Or(suite.FallbackFile, o.FallbackFile), o.Scripts
 	suite.Repository, suite.Folder = o.Repository, o.Folder
 	suite.Conclude()
 	return suite

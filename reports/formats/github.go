@@ -22,7 +22,7 @@ func GitHub(s *reports.Suite) ([]byte, error) {
 	for i := range s.Cases {
 		c := &s.Cases[i]
 		warns := c.Kind == reports.Warn.String() && c.KnownPlace == ""
-		if annotation(c) != "notice" || warns {
+		if annotationKind(c) != "notice" || warns {
 			all = append(all, c)
 		}
 	}
@@ -31,14 +31,14 @@ func GitHub(s *reports.Suite) ([]byte, error) {
 	var out bytes.Buffer
 	for i, c := range all {
 		if i == annotationLimit {
-			fmt.Fprintf(&out, "::%s title=%s::%s\n", annotation(c), annotationProperty(s.Name),
+			fmt.Fprintf(&out, "::%s title=%s::%s\n", annotationKind(c), annotationProperty(s.Name),
 				annotationText(fmt.Sprintf("and %s; the step summary and the other reports list all",
 					text.Count(len(all)-i, "more finding"))))
 			break
 		}
 		title := text.Printable(text.OneLine(reports.JoinWith(": ", s.Subject, reports.JoinWith(" ", c.Clause, c.Kind))))
 		message := c.Name + ": " + shortMessage(c)
-		fmt.Fprintf(&out, "::%s %stitle=%s::%s\n", annotation(c), place(s, c), annotationProperty(title),
+		fmt.Fprintf(&out, "::%s %stitle=%s::%s\n", annotationKind(c), place(s, c), annotationProperty(title),
 			annotationText(text.Printable(message)))
 	}
 	return out.Bytes(), nil
@@ -58,9 +58,9 @@ func place(s *reports.Suite, c *reports.Case) string {
 func onePerClause(all []*reports.Case) []*reports.Case {
 	clauses := map[string]bool{}
 	return slices.DeleteFunc(all, func(c *reports.Case) bool {
-		isKnown := c.Clause != "" && clauses[c.Clause]
+		isRepeated := c.Clause != "" && clauses[c.Clause]
 		clauses[c.Clause] = true
-		return isKnown
+		return isRepeated
 	})
 }
 
@@ -77,13 +77,13 @@ func gravity(c *reports.Case) int {
 	return 3
 }
 
-// annotation returns the kind of annotation of a case.
-func annotation(c *reports.Case) string {
-	switch c.Result() {
+// annotationKind returns the kind of annotation of a case.
+func annotationKind(c *reports.Case) string {
+	switch c.EffectiveState() {
 	case reports.CaseFailed:
 		return "error"
 	case reports.CaseErrored:
-		if c.Class == reports.OfRun {
+		if c.Class == reports.RunClass {
 			return "error"
 		}
 		return "warning"

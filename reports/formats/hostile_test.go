@@ -79,7 +79,7 @@ func poisonedReport(t *testing.T, hostile string) *reports.Report {
 		}
 		for k := range c.Findings {
 			f := &c.Findings[k]
-			for _, s := range []*string{&f.Actual, &f.Expected, &f.Source, &f.Close, &f.Frequency} {
+			for _, s := range []*string{&f.Actual, &f.Expected, &f.Source, &f.ConnectionEnd, &f.Frequency} {
 				*s = strings.ReplaceAll(*s, mark, hostile)
 			}
 			for n := range f.Differences {

@@ -94,11 +94,11 @@ func junit(c *reports.Case) junitCase {
 	element := junitCase{
 		Class: text.Printable("fwp." + c.Class), Name: text.Printable(c.Name), Time: secondsText(c.Took),
 	}
-	message, evidence := shortMessage(c), cut(c)
+	message, evidence := shortMessage(c), evidenceText(c)
 	result := &junitResult{
 		Message: message, Type: text.Printable(c.Kind), Text: strings.Trim(message+"\n\n"+evidence, "\n"),
 	}
-	switch c.Result() {
+	switch c.EffectiveState() {
 	case reports.CaseFailed:
 		element.Failure = result
 	case reports.CaseErrored:
@@ -116,21 +116,21 @@ func junit(c *reports.Case) junitCase {
 
 // shortMessage returns the message of a case on one line, cut where it is too long.
 func shortMessage(c *reports.Case) string {
-	return text.Printable(cutTo(text.OneLine(c.Words()), messageLimit))
+	return text.Printable(truncate(text.OneLine(c.Reason()), messageLimit))
 }
 
-// cut returns the evidence of a case, cut where it is too long.
-func cut(c *reports.Case) string {
+// evidenceText returns the evidence of a case, cut where it is too long.
+func evidenceText(c *reports.Case) string {
 	evidence := string(page.Text(reports.Page{Blocks: c.Evidence}, page.TextOptions{}))
-	lines := strings.Split(cutTo(strings.TrimRight(evidence, "\n"), evidenceLimit), "\n")
+	lines := strings.Split(truncate(strings.TrimRight(evidence, "\n"), evidenceLimit), "\n")
 	for i := range lines {
 		lines[i] = text.Printable(lines[i])
 	}
 	return strings.Join(lines, "\n")
 }
 
-// cutTo returns the beginning of a text that is longer than so many bytes.
-func cutTo(s string, limit int) string {
+// truncate returns the beginning of a text that is longer than so many bytes.
+func truncate(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}

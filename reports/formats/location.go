@@ -37,7 +37,7 @@ func locate(s *reports.Suite, c *reports.Case) location {
 	case c.Reproducer != "":
 		return location{file: c.Reproducer}
 	}
-	return location{file: s.Place}
+	return location{file: s.FallbackFile}
 }
 
 // isUsersFile reports whether File is one of the user's: a script that was given, or the file of known findings.

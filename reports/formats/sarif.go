@@ -137,7 +137,7 @@ func sarifOf(s *reports.Suite, c *reports.Case, rule string, index int) sarifRes
 		Fingerprints: map[string]string{"fwpCase/v1": text.Printable(c.Name)},
 	}
 	switch {
-	case c.State == reports.CaseErrored && c.Class != reports.OfRun: // viewers do not show it
+	case c.State == reports.CaseErrored && c.Class != reports.RunClass: // viewers do not show it
 		r.Kind, r.Level = "open", "none"
 	case c.State == reports.CasePassed:
 		r.Level = "warning"

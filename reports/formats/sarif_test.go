@@ -30,7 +30,7 @@ func TestPlacesInSARIF(t *testing.T) {
 			"r.scripts", location{"bug.fwp", 7, 2, 1},
 		},
 	} {
-		s := reports.Suite{Place: ".github/workflows/ci.yml", Scripts: test.scripts}
+		s := reports.Suite{FallbackFile: ".github/workflows/ci.yml", Scripts: test.scripts}
 		assert.Equal(t, test.want, locate(&s, &test.c), name)
 	}
 }

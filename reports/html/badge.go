@@ -17,15 +17,15 @@ func Badge(label, words string, v reports.Verdict) []byte {
 	s := &svg{}
 	s.raw(`<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" role="img" aria-label="%s" `+
 		`font-family="Verdana, DejaVu Sans, sans-serif" font-size="11" fill="#fff"><title>%s</title>`,
-		at(left+right), at(high), esc(label+": "+words), esc(label+": "+words))
+		coord(left+right), coord(high), esc(label+": "+words), esc(label+": "+words))
 	s.rect(0, 0, left, high, `fill="#444"`)
 	s.rect(left, 0, right, high, `fill="`+verdictColours[v]+`"`)
 	for _, part := range []struct {
 		x     float64
 		words string
 	}{{margin, label}, {left + margin, words}} {
-		s.raw(`<text x="%s" y="14" textLength="%s" lengthAdjust="spacingAndGlyphs">%s</text>`, at(part.x),
-			at(widthOf(part.words)), esc(part.words))
+		s.raw(`<text x="%s" y="14" textLength="%s" lengthAdjust="spacingAndGlyphs">%s</text>`, coord(part.x),
+			coord(widthOf(part.words)), esc(part.words))
 	}
 	return fmt.Appendf(nil, "%s</svg>\n", s.out.String())
 }

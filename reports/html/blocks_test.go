@@ -32,9 +32,9 @@ func TestBlocks(t *testing.T) {
 		block reports.Block
 		want  string
 	}{
-		"prose": {reports.Prose{Lines: []reports.Text{reports.Words("a\nb"), reports.StyledText(reports.Bad, "c")}},
+		"prose": {reports.Prose{Lines: []reports.Text{reports.PlainText("a\nb"), reports.StyledText(reports.Bad, "c")}},
 			"<p>a\n<br>b\n<br><span class=bad>c</span></p>"},
-		"nothing can be markup": {reports.Prose{Lines: []reports.Text{reports.Words(`<b> & "\x1b"`)}},
+		"nothing can be markup": {reports.Prose{Lines: []reports.Text{reports.PlainText(`<b> & "\x1b"`)}},
 			`<p>&lt;b&gt; &amp; &#34;\x1b&#34;</p>`},
 		"fields": {reports.Fields{Fields: []reports.Field{reports.NewField("why", "so"), {Label: "none"},
 			{Label: "rerun", Lines: reports.LinesOf("a\nb")}}},
@@ -47,12 +47,12 @@ func TestBlocks(t *testing.T) {
 		"some words": {reports.Table{Rows: []reports.Row{reports.Cells(wide[:30])}}, "<td>" + wide[:30] + "</td>"},
 		"a head": {reports.Table{Columns: []reports.Column{{}, {Title: "n", AlignRight: true}}},
 			"<td></td><th scope=col class=right>n</th>"},
-		"a note": {reports.Table{Note: reports.Words("and 3 more")}, "<p class=note>and 3 more</p>"},
+		"a note": {reports.Table{Note: reports.PlainText("and 3 more")}, "<p class=note>and 3 more</p>"},
 		"more of one": {reports.Table{Rows: []reports.Row{
 			{Cells: reports.Cells("a", "b", "c").Cells, Detail: reports.LinesOf("d")}}},
 			"<tr class=detail><td></td><td colspan=2>d</td></tr>"},
 		"what can be linked to": {reports.Table{Rows: []reports.Row{{Anchor: "A<1", Cells: []reports.Text{
-			reports.Words("A<1"), {{Text: "x"}, {Text: "\n"}, {Text: "y", Style: reports.Faint}},
+			reports.PlainText("A<1"), {{Text: "x"}, {Text: "\n"}, {Text: "y", Style: reports.Faint}},
 		}}}}, `<tr id="A&lt;1"><th scope=row>A&lt;1</th><td>x<br><span class=faint>y</span></td></tr>`},
 		"a line of a conversation": {reports.Transcript{Entries: []reports.Entry{{
 			Line: reports.Line{From: reports.FromServer, Conn: "a", Text: "+OK"}, Mark: "expected $-1",
@@ -78,7 +78,7 @@ func TestLongBlocks(t *testing.T) {
 		assert.Equal(t, 1, strings.Count(render(t, block), "3 lines left out"), name)
 	}
 	assert.NotContains(t, render(t, conversation), "line 400")
-	text := render(t, reports.Prose{Lines: []reports.Text{reports.Words(strings.Repeat("ä", 2500))}})
+	text := render(t, reports.Prose{Lines: []reports.Text{reports.PlainText(strings.Repeat("ä", 2500))}})
 	assert.Contains(t, text, "ä … (cut)</p>", "not within a character")
 	assert.Less(t, len(text), 4100)
 }
@@ -86,7 +86,7 @@ func TestLongBlocks(t *testing.T) {
 // A section lasts until the next one; smaller headings open none.
 func TestSections(t *testing.T) {
 	t.Parallel()
-	heading := func(level int) reports.Block { return reports.Heading{Level: level, Text: reports.Words("h")} }
+	heading := func(level int) reports.Block { return reports.Heading{Level: level, Text: reports.PlainText("h")} }
 	body := render(t, heading(1), heading(2), heading(3), heading(1))
 	assert.Equal(t, "<section>\n<h2>h</h2>\n<h3 class=level2>h</h3>\n<h3 class=level3>h</h3>\n</section>\n"+
 		"<section>\n<h2>h</h2>\n</section>\n", body)

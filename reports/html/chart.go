@@ -221,7 +221,7 @@ func (s *svg) axes(p *plot, c *reports.Chart) {
 	}
 	s.label((p.left+p.right)/2, p.bottom+43, "middle", c.X.Title)
 	s.raw(`<text class="axis" transform="translate(12 %s) rotate(-90)" text-anchor="middle">%s</text>`,
-		at((p.top+p.bottom)/2),
+		coord((p.top+p.bottom)/2),
 		esc(c.Y.Title))
 }
 
@@ -233,11 +233,11 @@ func (s *svg) curve(p *plot, number int, c reports.Curve) {
 	var part []reports.Point
 	flush := func() {
 		if len(part) == 1 {
-			s.raw(`<circle cx="%s" cy="%s" r="2.5"/>`, at(p.px(part[0].X)), at(p.py(part[0].Y)))
+			s.raw(`<circle cx="%s" cy="%s" r="2.5"/>`, coord(p.px(part[0].X)), coord(p.py(part[0].Y)))
 		} else if len(part) > 1 {
 			s.raw(`<polyline points="`)
 			for _, v := range part {
-				s.raw("%s,%s ", at(p.px(v.X)), at(p.py(v.Y)))
+				s.raw("%s,%s ", coord(p.px(v.X)), coord(p.py(v.Y)))
 			}
 			s.raw(`"/>`)
 		}
@@ -298,7 +298,7 @@ const heatShades = 8
 // cell. The shade is that of the logarithm, so that a few slow ones are seen.
 func heatColumn(shades *[heatShades]strings.Builder, p *plot, h *reports.Heat, c reports.HeatColumn, maximum float64) {
 	x := p.px(c.At)
-	width := at(max(p.px(c.At+h.ColumnWidth)-x, .5))
+	width := coord(max(p.px(c.At+h.ColumnWidth)-x, .5))
 	shadeOf := func(row int) int {
 		if row >= len(c.Counts) || row >= len(h.Edges) || c.Counts[row] == 0 {
 			return -1
@@ -317,12 +317,13 @@ func heatColumn(shades *[heatShades]strings.Builder, p *plot, h *reports.Heat, c
 			low = h.Edges[first-1]
 		}
 		top, bottom := p.py(h.Edges[min(row, len(h.Edges))-1]), p.py(low)
-		fmt.Fprintf(&shades[shade], "M%s %sh%sv%sh-%sz", at(x), at(top), width, at(max(bottom-top, .5)), width)
+		fmt.Fprintf(&shades[shade], "M%s %sh%sv%sh-%sz", coord(x), coord(top), width, coord(max(bottom-top, .5)), width)
 	}
 }
 
 // titledRect draws a box with words where a pointer rests.
 func (s *svg) titledRect(x, y, width, height float64, look, words string) {
-	s.raw(`<rect x="%s" y="%s" width="%s" height="%s" %s><title>%s</title></rect>`, at(x), at(y), at(width), at(height),
+	s.raw(`<rect x="%s" y="%s" width="%s" height="%s" %s><title>%s</title></rect>`, coord(x), coord(y), coord(width),
+		coord(height),
 		look, esc(words))
 }

@@ -18,7 +18,7 @@ type svg struct {
 	out        strings.Builder
 	width      float64
 	height     float64
-	names      float64 // width of the names in a matrix
+	namesWidth float64 // width of the names in a matrix
 	namesAbove bool    // the names of its runs stand above their squares
 }
 
@@ -35,8 +35,8 @@ func (s *svg) id(name string) string {
 
 func (s *svg) raw(format string, args ...any) { fmt.Fprintf(&s.out, format, args...) }
 
-// at writes a length with one decimal at most.
-func at(x float64) string {
+// coord writes a length with one decimal at most.
+func coord(x float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0")
 }
 
@@ -46,16 +46,16 @@ func (s *svg) label(x, y float64, anchor, words string) {
 	if anchor != "start" {
 		extra = ` text-anchor="` + anchor + `"`
 	}
-	s.raw(`<text x="%s" y="%s"%s>%s</text>`, at(x), at(y), extra, esc(words))
+	s.raw(`<text x="%s" y="%s"%s>%s</text>`, coord(x), coord(y), extra, esc(words))
 }
 
 // rect draws a box. look is the rest of its attributes, as it is for a line.
 func (s *svg) rect(x, y, width, height float64, look string) {
-	s.raw(`<rect x="%s" y="%s" width="%s" height="%s" %s/>`, at(x), at(y), at(width), at(height), look)
+	s.raw(`<rect x="%s" y="%s" width="%s" height="%s" %s/>`, coord(x), coord(y), coord(width), coord(height), look)
 }
 
 func (s *svg) line(x1, y1, x2, y2 float64, look string) {
-	s.raw(`<line x1="%s" y1="%s" x2="%s" y2="%s"%s/>`, at(x1), at(y1), at(x2), at(y2), look)
+	s.raw(`<line x1="%s" y1="%s" x2="%s" y2="%s"%s/>`, coord(x1), coord(y1), coord(x2), coord(y2), look)
 }
 
 // Widths of a letter, also of a wide one, and of the gap beside labels. The labels of a picture that scales are larger
@@ -75,7 +75,7 @@ func widthOf(labels []string, letter, minimum, maximum float64) float64 {
 
 // note writes a small text around a place.
 func (s *svg) note(x, y float64, words string) {
-	s.raw(`<text x="%s" y="%s" text-anchor="middle" font-size="11">%s</text>`, at(x), at(y), esc(words))
+	s.raw(`<text x="%s" y="%s" text-anchor="middle" font-size="11">%s</text>`, coord(x), coord(y), esc(words))
 }
 
 // figure writes a picture, and its data as a table that can be opened.
@@ -130,7 +130,7 @@ func (p *page) svg(f reports.Figure, s *svg, role string) {
 	p.raw(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %[1]s %[2]s" width="%[1]s" height="%[2]s" role="%[3]s" `+
 		`aria-labelledby="%[4]s-title %[4]s-words" font-family="system-ui, sans-serif" font-size="12" `+
 		`fill="currentColor"%[5]s><title id="%[4]s-title">%[6]s</title><desc id="%[4]s-words">%[7]s</desc>%[8]s</svg>`,
-		at(s.width), at(s.height), role, id, look, esc(f.Title), esc(f.Description), markup)
+		coord(s.width), coord(s.height), role, id, look, esc(f.Title), esc(f.Description), markup)
 }
 
 // colours are those of curves: each is at least three times as light or as dark as a white and a dark page. Dashes tell

@@ -22,12 +22,12 @@ func TestRowsLinkToEntries(t *testing.T) {
 	lostRow.Link = "finding-B"
 	line := func(s string) reports.Entry { return reports.Entry{Line: reports.Line{Text: s}} }
 	entry := func(anchor string) reports.Heading {
-		return reports.Heading{Level: 2, Text: reports.Words(anchor), Anchor: anchor}
+		return reports.Heading{Level: 2, Text: reports.PlainText(anchor), Anchor: anchor}
 	}
 	page := reports.Page{Blocks: []reports.Block{
 		reports.Tiles{Tiles: []reports.Tile{{Value: "2", Word: "fail", Style: reports.Bad}}},
 		reports.Table{Rows: []reports.Row{row, lostRow}},
-		entry("finding-A"), reports.Prose{Lines: []reports.Text{reports.Words("why")}}, entry("finding-C"),
+		entry("finding-A"), reports.Prose{Lines: []reports.Text{reports.PlainText("why")}}, entry("finding-C"),
 		reports.Transcript{Entries: []reports.Entry{line("first"), {Omitted: 3}}, All: []reports.Entry{line("middle")}},
 		entry("finding-A"),
 	}}

@@ -44,7 +44,7 @@ func Write(w io.Writer, d Document) error {
 	p := &page{link: d.Link, anchors: anchorsOf(d.Page)}
 	p.head(d)
 	p.raw("<body>\n<header>\n")
-	if !d.Trail.Empty() {
+	if !d.Trail.IsEmpty() {
 		p.raw("<nav>%s</nav>\n", p.text(d.Trail))
 	}
 	p.raw("<h1>%s</h1>\n", esc(d.Title))
@@ -289,7 +289,7 @@ func (p *page) fields(f reports.Fields) {
 			lines = append(lines, p.text(line))
 		}
 		p.raw("<div><dt>%s</dt><dd>", esc(field.Label))
-		if field.Prose {
+		if field.Wrap {
 			p.raw("%s", strings.Join(lines, "<br>"))
 		} else {
 			p.raw("<code>%s</code>", strings.Join(lines, "<br>")) // no text of a peer begins a line of the file

@@ -56,7 +56,7 @@ func sampleReport(families, checks int) *reports.Report {
 			c.Verdict = reports.Fail
 			c.Findings = []reports.Finding{{
 				Clause: r.Clauses[i%len(r.Clauses)].ID, Verdict: reports.Fail, Evidence: reports.Evidence{
-					Line: 14, Col: 4, Width: 3, Source: "S: $-1", Expected: "a null bulk string", Marked: 5,
+					Line: 14, Col: 4, Width: 3, Source: "S: $-1", Expected: "a null bulk string", MarkedLine: 5,
 					Actual: "</script><script>alert(1)</script>\x1b[2J", Reproduce: "fwpcheck run --check " + id,
 				},
 			}}
@@ -257,7 +257,7 @@ func TestHostile(t *testing.T) {
 	r := sampleReport(3, 3)
 	r.Target.HI, r.Target.URL, r.Version = evil, evil, evil
 	f := &r.Checks[0].Findings[0]
-	f.Expected, f.Actual, f.Source, f.Close, f.Reproduce, f.Script = evil, evil, evil, evil, evil,
+	f.Expected, f.Actual, f.Source, f.ConnectionEnd, f.Reproduce, f.Script = evil, evil, evil, evil, evil,
 		strings.Repeat(evil+"\n", 600)
 	r.Checks[0].Conversation[4].Text, r.Checks[0].Conversation[4].Conn = evil, evil
 	r.Clauses[3].ID, r.Clauses[3].Statement, r.Clauses[3].Cause = evil, evil, evil

@@ -19,19 +19,20 @@ var verdictColours = map[reports.Verdict]string{
 }
 
 const (
-	square = 20.0
-	pitch  = 23.0
-	names  = 96.0 // least width of the names of families and runs
+	square        = 20.0
+	pitch         = 23.0
+	minNamesWidth = 96.0 // least width of the names of families and runs
 )
 
 // matrix draws a square for each clause; of several runs a line for each.
 func (s *svg) matrix(m *reports.Matrix) {
 	s.squares()
 	y := 4.0
-	if s.names = widthOf(m.Runs, letter, names, s.width*.4); s.names < widthOf(m.Runs, letter, 0, math.Inf(1)) {
-		s.namesAbove, s.names = true, names
+	if s.namesWidth = widthOf(m.Runs, letter, minNamesWidth, s.width*.4); s.namesWidth < widthOf(m.Runs, letter, 0,
+		math.Inf(1)) {
+		s.namesAbove, s.namesWidth = true, minNamesWidth
 	}
-	across := int((s.width - s.names - square) / pitch) // squares in a line
+	across := int((s.width - s.namesWidth - square) / pitch) // squares in a line
 	for _, f := range m.Families {
 		for from := 0; from < len(f.Rows); from += across {
 			rows := f.Rows[from:min(from+across, len(f.Rows))]
@@ -78,12 +79,12 @@ func symbol(row *reports.MatrixRow, run int) string {
 // family draws some clauses of a family, and returns where the next ones are.
 func (s *svg) family(m *reports.Matrix, name string, rows []reports.MatrixRow, y float64) float64 {
 	isMultiple := len(m.Runs) > 1 || m.Sparse
-	s.raw(`<text x="0" y="%s" font-weight="bold">%s</text>`, at(y+14), esc(name))
+	s.raw(`<text x="0" y="%s" font-weight="bold">%s</text>`, coord(y+14), esc(name))
 	if isMultiple {
 		y += s.columns(rows, y)
 	}
 	for run := range m.Runs {
-		if m.Sparse && !slices.ContainsFunc(rows, func(r reports.MatrixRow) bool { return r.Verdicts[run].Notable() }) {
+		if m.Sparse && !slices.ContainsFunc(rows, func(r reports.MatrixRow) bool { return r.Verdicts[run].IsNotable() }) {
 			continue
 		}
 		if isMultiple {
@@ -95,7 +96,7 @@ func (s *svg) family(m *reports.Matrix, name string, rows []reports.MatrixRow, y
 			}
 			words := row.ID + ": " + row.Words(run).String()
 			use := fmt.Sprintf(`<use href="#%s" x="%s" y="%s"><title>%s</title></use>`, s.id(symbol(&row, run)),
-				at(s.names+pitch*float64(i)), at(y), esc(words))
+				coord(s.namesWidth+pitch*float64(i)), coord(y), esc(words))
 			if link := row.Link(run); link != "" || !isMultiple {
 				use = `<a href="` + esc(cmp.Or(link, "#"+row.ID)) + `">` + use + `</a>`
 			}
@@ -113,7 +114,7 @@ func (s *svg) family(m *reports.Matrix, name string, rows []reports.MatrixRow, y
 // lower they are then.
 func (s *svg) run(name string, y float64) float64 {
 	if !s.namesAbove {
-		s.label(s.names-8, y+14, "end", name)
+		s.label(s.namesWidth-8, y+14, "end", name)
 		return 0
 	}
 	const line = 18
@@ -134,12 +135,13 @@ func (s *svg) columns(rows []reports.MatrixRow, y float64) float64 {
 		}
 	}
 	for i := range rows {
-		x := s.names + pitch*float64(i) + square/2
+		x := s.namesWidth + pitch*float64(i) + square/2
 		if tall == number {
-			s.raw(`<text x="%s" y="%s" text-anchor="middle" font-size="10">%s</text>`, at(x), at(y+13), esc(words[i]))
+			s.raw(`<text x="%s" y="%s" text-anchor="middle" font-size="10">%s</text>`, coord(x), coord(y+13), esc(words[i]))
 			continue
 		}
-		s.raw(`<text transform="translate(%s %s) rotate(-90)" font-size="11">%s</text>`, at(x+4), at(y+tall-4), esc(words[i]))
+		s.raw(`<text transform="translate(%s %s) rotate(-90)" font-size="11">%s</text>`, coord(x+4), coord(y+tall-4),
+			esc(words[i]))
 	}
 	return tall
 }
@@ -167,7 +169,7 @@ func (s *svg) legend(m *reports.Matrix, y float64) {
 		if x+width > s.width {
 			x, y = 0, y+26
 		}
-		s.raw(`<use href="#%s" x="%s" y="%s"/>`, s.id(square), at(x), at(y))
+		s.raw(`<use href="#%s" x="%s" y="%s"/>`, s.id(square), coord(x), coord(y))
 		s.label(x+26, y+14, "start", words)
 		x += width
 	}

@@ -30,7 +30,7 @@ func (p *page) titles(columns []reports.Column) {
 
 // table writes rows. name is what it is about. In one with anchors, each row can be linked to.
 func (p *page) table(t reports.Table, name string) {
-	columns := t.Layout()
+	columns := t.AllColumns()
 	width := len(columns)
 	var titles []reports.Column // which its cells have on a small screen
 	p.scroll(name)
@@ -61,7 +61,7 @@ func (p *page) table(t reports.Table, name string) {
 		}
 	}
 	p.raw("</tbody></table></div>\n")
-	if !t.Note.Empty() {
+	if !t.Note.IsEmpty() {
 		p.raw("<p class=note>%s</p>\n", p.text(t.Note))
 	}
 }

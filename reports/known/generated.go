@@ -14,7 +14,7 @@ func (j *judge) coveringLine(c *reports.Check, f *reports.Finding) int {
 	for i := range j.file.Lines {
 		l := &j.file.Lines[i]
 		if f.Clause != "" && f.Verdict != reports.Crash && slices.Contains([]Kind{Fails, Warns, Flaky}, l.Kind) &&
-			l.Clause != "*" && j.counts(l) && l.matchesClause(f.Clause) {
+			l.Clause != "*" && j.isInForce(l) && l.matchesClause(f.Clause) {
 			j.hasFinding[i] = j.hasFinding[i] || l.matchesCheck(c.ID) // what the law meets depends on what else is played
 			return l.Number
 		}

@@ -59,8 +59,8 @@ type judge struct {
 	excess     []string // by line, of Flaky: how its rate was exceeded
 }
 
-// counts reports whether a line counts for this server today.
-func (j *judge) counts(l *Line) bool {
+// isInForce reports whether a line counts for this server today.
+func (j *judge) isInForce(l *Line) bool {
 	return !l.isExpired(j.setting.Now) && l.Server.Allows(j.setting.Server)
 }
 
@@ -115,7 +115,7 @@ func (j *judge) line(c *reports.Check, kind Kind, clause, signature string) int 
 	number := 0
 	for i := range j.file.Lines {
 		l := &j.file.Lines[i]
-		if !j.counts(l) || !l.matches(c.ID, clause, kind, signature) {
+		if !j.isInForce(l) || !l.matches(c.ID, clause, kind, signature) {
 			continue
 		}
 		j.hasFinding[i] = true
@@ -132,7 +132,7 @@ func (j *judge) line(c *reports.Check, kind Kind, clause, signature string) int 
 // flaky line is about one only if it says why.
 func (l *Line) matches(check, clause string, kind Kind, signature string) bool {
 	flaky := l.Kind == Flaky && (kind != Inconclusive || l.Because != "")
-	because, signature := unsigned(strings.ToLower(reports.Stable(l.Because))), unsigned(strings.ToLower(signature))
+	because, signature := unsigned(strings.ToLower(reports.MaskVolatile(l.Because))), unsigned(strings.ToLower(signature))
 	anyNumber := strings.ReplaceAll(signature, "##", "#") // a line with # is about numbers of every size
 	return (l.Kind == kind || flaky) && l.isAbout(check, clause) &&
 		(strings.Contains(signature, because) || strings.Contains(anyNumber, because))
@@ -176,7 +176,7 @@ func verdictOn(c *reports.Check, clause string) *reports.ClauseVerdict {
 func sum(counts []reports.Count) (breaches, results, all int) {
 	for _, count := range counts {
 		all += count.Times
-		if count.Verdict.Breach() {
+		if count.Verdict.IsBreach() {
 			breaches += count.Times
 		}
 		if count.Verdict.IsDecided() {
@@ -311,7 +311,7 @@ func (f *File) ReplayChecks(judged *reports.Report, round int) []string {
 		if strings.HasPrefix(c.ID, reports.LawPrefix) { // it is seen in the plays of others
 			continue
 		}
-		isFlaky := func(finding reports.Finding) bool { return f.measures(c, finding.Clause) }
+		isFlaky := func(finding reports.Finding) bool { return f.needsMorePlays(c, finding.Clause) }
 		breaches, _, replays := sum(c.Replays)
 		isDoubted := breaches == 0 && replays < replayLimit && (round == 1 || replays > 0) && c.Took <= budget
 		if isDoubted = isDoubted && slices.ContainsFunc(c.Findings, isNew); isDoubted {
@@ -338,14 +338,14 @@ func (f *File) Settle(r *reports.Report, setting Setting, play func(round int, c
 		}
 		for _, result := range results {
 			if c := reports.Find(r.Checks, func(c *reports.Check) bool { return c.ID == result.ID }); c != nil {
-				c.Replays = count(c.Replays, result.Verdict)
+				c.Replays = addVerdict(c.Replays, result.Verdict)
 			}
 		}
 	}
 }
 
-// measures reports whether the rate of a finding is not known yet.
-func (f *File) measures(c *reports.Check, clause string) bool {
+// needsMorePlays reports whether the rate of a finding is not known yet.
+func (f *File) needsMorePlays(c *reports.Check, clause string) bool {
 	breaches, plays := playCounts(c, clause)
 	_, _, attempts := sum(slices.Concat(runsOf(c, clause), c.Replays))
 	return slices.ContainsFunc(f.Lines, func(l Line) bool {
@@ -354,8 +354,8 @@ func (f *File) measures(c *reports.Check, clause string) bool {
 	})
 }
 
-// count counts one more verdict.
-func count(counts []reports.Count, v reports.Verdict) []reports.Count {
+// addVerdict counts one more verdict.
+func addVerdict(counts []reports.Count, v reports.Verdict) []reports.Count {
 	all := []reports.Verdict{v}
 	for _, c := range counts {
 		all = append(all, slices.Repeat([]reports.Verdict{c.Verdict}, c.Times)...)

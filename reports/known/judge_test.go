@@ -20,7 +20,7 @@ func checkOf(id string, v reports.Verdict, actual string) reports.Check {
 	const clause = "A-1"
 	c := reports.Check{ID: id, Verdict: v, Clauses: []reports.ClauseVerdict{{ID: clause, Verdict: v}}}
 	switch {
-	case v.Breach():
+	case v.IsBreach():
 		c.Findings = []reports.Finding{{
 			Clause: clause, Verdict: v, Evidence: reports.Evidence{Expected: "an error", Actual: actual},
 		}}
@@ -205,7 +205,7 @@ func TestAgain(t *testing.T) {
 		if len(f.ReplayChecks(judged, round)) == 0 {
 			break
 		}
-		r.Checks[0].Replays = count(r.Checks[0].Replays, reports.Pass)
+		r.Checks[0].Replays = addVerdict(r.Checks[0].Replays, reports.Pass)
 		plays = append(plays, round)
 	}
 	assert.Equal(t, []int{1, 2}, plays, "until its rate is known: one of three, and at most two of four")

@@ -29,7 +29,7 @@ func (f *File) Update(judged *reports.Report, generated func(check string) bool)
 	for i := range judged.Checks {
 		c := &judged.Checks[i]
 		for _, l := range missingLines(c, generated(c.ID)) {
-			if !f.isPast(c.ID, &l) && !slices.ContainsFunc(lines, func(o Line) bool { return o.topic() == l.topic() }) {
+			if !f.hasExpiredLine(c.ID, &l) && !slices.ContainsFunc(lines, func(o Line) bool { return o.topic() == l.topic() }) {
 				lines = append(lines, l)
 			}
 		}
@@ -112,8 +112,9 @@ func upperRate(breaches, plays int) float64 {
 	return min(1, math.Ceil(limit*10)/10)
 }
 
-// isPast reports whether a line that is past its date is about the same finding. That line is for people to look at.
-func (f *File) isPast(check string, line *Line) bool {
+// hasExpiredLine reports whether a line that is past its date is about the same finding. That line is for people to
+// look at.
+func (f *File) hasExpiredLine(check string, line *Line) bool {
 	return slices.ContainsFunc(f.Lines, func(l Line) bool {
 		return !l.Until.IsZero() && l.matches(check, line.Clause, line.Kind, line.Because)
 	})

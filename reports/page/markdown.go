@@ -117,7 +117,7 @@ func (m *markdownWriter) fields(f reports.Fields) {
 	for _, field := range f.VisibleFields() {
 		var lines []string
 		for _, line := range field.Lines {
-			if field.Prose {
+			if field.Wrap {
 				lines = append(lines, m.text(line))
 			} else {
 				lines = append(lines, m.code(line.String()))
@@ -129,7 +129,7 @@ func (m *markdownWriter) fields(f reports.Fields) {
 
 // table writes rows. The lines below a row are in its last cell.
 func (m *markdownWriter) table(t reports.Table) {
-	columns := t.Layout()
+	columns := t.AllColumns()
 	if len(columns) == 0 {
 		return
 	}
@@ -157,7 +157,7 @@ func (m *markdownWriter) table(t reports.Table) {
 		}
 		m.line("| " + strings.Join(cells, " | ") + " |")
 	}
-	if !t.Note.Empty() {
+	if !t.Note.IsEmpty() {
 		m.paragraph(m.text(t.Note))
 	}
 }

@@ -19,7 +19,7 @@ func asMarkdown(o MarkdownOptions, blocks ...block) string {
 
 func TestBlocksAsMarkdown(t *testing.T) {
 	t.Parallel()
-	w := reports.Words
+	w := reports.PlainText
 	tests := map[string]struct {
 		blocks []block
 		want   string
@@ -76,7 +76,7 @@ func TestMarkdownIsEscaped(t *testing.T) {
 		"  indented":   "indented",
 		"it costs $1^": "it costs \\$1\\^",
 	} {
-		assert.Equal(t, want+"\n", asMarkdown(MarkdownOptions{}, prose(reports.Words(words))), words)
+		assert.Equal(t, want+"\n", asMarkdown(MarkdownOptions{}, prose(reports.PlainText(words))), words)
 	}
 }
 
@@ -85,7 +85,7 @@ func TestMarkdownIsCutAtASection(t *testing.T) {
 	t.Parallel()
 	var blocks []block
 	for _, name := range []string{"one", "two", "three"} {
-		blocks = append(blocks, heading(1, reports.Words(name)), prose(reports.Words(strings.Repeat(name+" ", 20))))
+		blocks = append(blocks, heading(1, reports.PlainText(name)), prose(reports.PlainText(strings.Repeat(name+" ", 20))))
 	}
 	full := asMarkdown(MarkdownOptions{Title: "a run"}, blocks...)
 	assert.True(t, strings.HasPrefix(full, "## a run\n\n### one\n"))

@@ -18,7 +18,7 @@ func (t *textWriter) table(b reports.Table) {
 	if b.Titled() {
 		var titles []reports.Text
 		for _, c := range b.Columns {
-			titles = append(titles, reports.Words(c.Title))
+			titles = append(titles, reports.PlainText(c.Title))
 		}
 		t.row(columns, titles, false)
 	}
@@ -68,12 +68,12 @@ func (t *textWriter) detailTable(b reports.Table, at int) {
 		}
 		return slices.Delete(slices.Clone(cells), at, at+1)
 	}
-	narrow := reports.Table{Columns: slices.Delete(b.Layout(), at, at+1), Note: b.Note}
+	narrow := reports.Table{Columns: slices.Delete(b.AllColumns(), at, at+1), Note: b.Note}
 	for _, row := range b.Rows {
 		shortRow := reports.Row{Cells: dropColumn(row.Cells)}
-		if at < len(row.Cells) && !row.Cells[at].Empty() {
+		if at < len(row.Cells) && !row.Cells[at].IsEmpty() {
 			words := text.Brief(text.Printable(row.Cells[at].String()), t.width-t.indent-2)
-			shortRow.Detail = append(shortRow.Detail, reports.Words(words))
+			shortRow.Detail = append(shortRow.Detail, reports.PlainText(words))
 		}
 		shortRow.Detail = append(shortRow.Detail, row.Detail...)
 		narrow.Rows = append(narrow.Rows, shortRow)
@@ -92,7 +92,7 @@ func (t *textWriter) stackedTable(b reports.Table) {
 		for _, cell := range row.Cells[1:] {
 			rest = append(rest, cell.String())
 		}
-		t.wrap(t.indent, slices.Concat(row.Cells[0], reports.Words("  "), reports.Words(strings.Join(rest, "  "))))
+		t.wrap(t.indent, slices.Concat(row.Cells[0], reports.PlainText("  "), reports.PlainText(strings.Join(rest, "  "))))
 	}
 }
 
@@ -108,7 +108,7 @@ type textColumn struct {
 func layout(b reports.Table) []textColumn {
 	var columns []textColumn
 	visible := false
-	for i, column := range b.Layout() {
+	for i, column := range b.AllColumns() {
 		c := textColumn{Column: column, width: len([]rune(column.Title))}
 		for _, row := range b.Rows {
 			if i < len(row.Cells) {
@@ -129,7 +129,7 @@ func gap(c reports.Column, visible bool) int {
 	switch {
 	case !visible:
 		return 0
-	case c.Unit:
+	case c.IsUnit:
 		return 1
 	}
 	return 2
@@ -160,7 +160,7 @@ func (t *textWriter) row(columns []textColumn, cells []reports.Text, wrap bool) 
 			if c.isTight {
 				c.width += spare(columns[i+1:], cells[i+1:])
 			}
-			cell = reports.Words(text.Brief(text.Printable(cell.String()), c.width))
+			cell = reports.PlainText(text.Brief(text.Printable(cell.String()), c.width))
 		} else if c.isTight {
 			c.width = width(cell)
 		}

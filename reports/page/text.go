@@ -88,7 +88,7 @@ func (t *textWriter) block(b reports.Block) {
 	case reports.Conclusion:
 		t.indent = 0
 		t.line(text.Printable(b.Facts))
-		if !b.Words.Empty() {
+		if !b.Words.IsEmpty() {
 			t.line(t.paint(b.Words)) // in one line, whatever its length: tail -n 1 shows it
 		}
 	}
@@ -167,9 +167,9 @@ func (t *textWriter) fields(f reports.Fields) {
 // value writes a line of a field after lead, whose width is given.
 func (t *textWriter) value(field reports.Field, lead string, indent int, line reports.Text) {
 	switch {
-	case field.Prose:
+	case field.Wrap:
 		t.leadText(lead, indent, line)
-	case field.Command && t.fit:
+	case field.IsCommand && t.fit:
 		for _, part := range text.Continue(text.Printable(line.String()), t.width-indent) {
 			t.writeHanging(lead+part, indent+2)
 			lead = strings.Repeat(" ", indent)

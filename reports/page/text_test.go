@@ -31,7 +31,7 @@ func fields(labelWidth int, f ...reports.Field) block {
 
 // field is a field of words that are wrapped, and exact one of lines that are not.
 func field(label, value string) reports.Field {
-	return reports.Field{Label: label, Lines: reports.LinesOf(value), Prose: true}
+	return reports.Field{Label: label, Lines: reports.LinesOf(value), Wrap: true}
 }
 
 func exact(label string, lines ...string) reports.Field {
@@ -63,7 +63,7 @@ func TestAConversationIsPrintedAsTestsReadIt(t *testing.T) {
 
 func TestBlocksAsText(t *testing.T) {
 	t.Parallel()
-	w := reports.Words
+	w := reports.PlainText
 	finding := heading(2, append(spans(reports.Bad, "fail", "  "),
 		reports.StyledText(reports.Strong, "a clause with a name")...))
 	tests := map[string]struct {
@@ -84,7 +84,7 @@ func TestBlocksAsText(t *testing.T) {
 			exact("c"))}, "a    words that are\n     wrapped\nb    words that are not wrapped\n     x\n"},
 		"fields of a finding": {[]block{finding, fields(0, field("a", "b")), code("c")},
 			"fail  a clause with\n      a name\n\n  a  b\n\n    c\n"},
-		"a table": {[]block{table{Columns: []reports.Column{{}, {Title: "n", AlignRight: true, Width: 3}, {Unit: true}},
+		"a table": {[]block{table{Columns: []reports.Column{{}, {Title: "n", AlignRight: true, Width: 3}, {IsUnit: true}},
 			Rows: []reports.Row{cells("ab", "1", "/s", "x"), cells("c", "22")}}}, "      n\nab    1 /s  x\nc    22\n"},
 		"columns without a cell": {[]block{table{Rows: []reports.Row{cells("", "a", "", "b"), cells("", "ccc")}}},
 			"a    b\nccc\n"},
@@ -117,7 +117,7 @@ func TestBlocksAsText(t *testing.T) {
 func TestCommandsAreBrokenBeforeTheirFlags(t *testing.T) {
 	t.Parallel()
 	command := fields(0, reports.Field{
-		Label: "rerun", Lines: reports.LinesOf("fwpcheck run --url tcp://x:1 --check push/accepted"), Command: true,
+		Label: "rerun", Lines: reports.LinesOf("fwpcheck run --url tcp://x:1 --check push/accepted"), IsCommand: true,
 	})
 	page := reports.Page{Blocks: []block{command}}
 	assert.Equal(t, "rerun  fwpcheck run --url tcp://x:1 --check push/accepted\n", string(Text(page, TextOptions{})))
@@ -130,11 +130,11 @@ func TestCommandsAreBrokenBeforeTheirFlags(t *testing.T) {
 
 func TestStylesAreColours(t *testing.T) {
 	t.Parallel()
-	good := reports.Row{Cells: []reports.Text{reports.StyledText(reports.Good, "a"), reports.Words("b")}}
+	good := reports.Row{Cells: []reports.Text{reports.StyledText(reports.Good, "a"), reports.PlainText("b")}}
 	assert.Equal(t, "\x1b[1;31mbad\x1b[0m\n", asText(true, prose(reports.StyledText(reports.Bad, "bad"))))
 	assert.Equal(t, "\x1b[32ma\x1b[0m    b\n", asText(true, table{Columns: []reports.Column{{Width: 3}},
 		Rows: []reports.Row{good}}))
-	assert.Equal(t, "plain\n", asText(true, prose(reports.Words("plain"))))
+	assert.Equal(t, "plain\n", asText(true, prose(reports.PlainText("plain"))))
 }
 
 // Where the words of a table have to be cut, each row cuts no more than its other cells need.

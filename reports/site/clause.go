@@ -66,7 +66,7 @@ func (b *builder) resultTable(clause string) reports.Table {
 			cause, command = cmp.Or(f[0].Signature(), cause), cmp.Or(f[0].Reproduce, command)
 		}
 		item := reports.Row{Anchor: r.address, Cells: []reports.Text{
-			reports.LinkedText(r.title, r.address+pageEnding), row.Verdicts[0].Text(), reports.Words(cause),
+			reports.LinkedText(r.title, r.address+pageEnding), row.Verdicts[0].Text(), reports.PlainText(cause),
 		}}
 		if command != "" {
 			item.Detail = []reports.Text{reports.StyledText(reports.Faint, command)}
@@ -92,7 +92,7 @@ func (b *builder) evidence(p *reports.Page, s *subject, clause string) {
 		return
 	}
 	findings := newest.findings[clause]
-	p.Section(newest.title, historyOf(s.names(), verdicts).String())
+	p.Section(newest.title, historyOf(s.versionNames(), verdicts).String())
 	for i, f := range findings {
 		if i == evidenceLimit {
 			p.Add(reports.Prose{Lines: []reports.Text{reports.LinkedText(

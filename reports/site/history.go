@@ -26,9 +26,9 @@ func historyOf(versions []string, verdicts []reports.Verdict) (text reports.Text
 	}
 	switch since := prefix + "since " + versions[first]; {
 	case fixed > last && first == last:
-		text = reports.Words(prefix + "in " + versions[first] + ", ")
+		text = reports.PlainText(prefix + "in " + versions[first] + ", ")
 	case fixed > last:
-		text = reports.Words(prefix + "from " + versions[first] + " to " + versions[last] + ", ")
+		text = reports.PlainText(prefix + "from " + versions[first] + " to " + versions[last] + ", ")
 	case strings.Trim(letters, "R") == "":
 		return reports.StyledText(reports.Bad, fmt.Sprintf("failing in all %d", len(letters)))
 	case before == "" && first == 0:
@@ -58,7 +58,7 @@ func lettersOf(verdicts []reports.Verdict) string {
 	letters := make([]byte, len(verdicts))
 	for i, v := range verdicts {
 		switch {
-		case v.Breach():
+		case v.IsBreach():
 			letters[i] = 'R'
 		case v.IsDecided():
 			letters[i] = 'G'

@@ -18,7 +18,7 @@ func (b *builder) overview() {
 		newest, title := g.newestRuns(), text.Plural(g.Title)
 		counts = append(counts, text.Count(len(newest), g.Title))
 		p.TableSection(title, "the newest version of each", b.subjectTable(newest))
-		statement := func(c Clause, _ []reports.Verdict) reports.Text { return reports.Words(c.Statement) }
+		statement := func(c Clause, _ []reports.Verdict) reports.Text { return reports.PlainText(c.Statement) }
 		p.TableSection(title+", findings", "clauses that at least one of them fails",
 			b.verdictTable(newest, func(r *run) string { return r.subject.name }, len(newest)+1, "requirement", statement))
 		p.Section(title+", all clauses", "")
@@ -54,8 +54,8 @@ func (b *builder) subjectTable(newest []*run) reports.Table {
 		t.Rows = append(t.Rows, reports.Row{Cells: []reports.Text{
 			reports.LinkedText(r.subject.name, r.subject.address+pageEnding),
 			reports.LinkedText(r.version, r.address+pageEnding),
-			reports.Words(r.passWords()),
-			r.state(), reports.Words(fmt.Sprint(len(r.subject.runs))),
+			reports.PlainText(r.passWords()),
+			r.state(), reports.PlainText(fmt.Sprint(len(r.subject.runs))),
 		}})
 	}
 	return t
@@ -77,7 +77,7 @@ func (b *builder) verdictTable(
 			verdicts = append(verdicts, r.verdict(c.ID))
 			row = row.With(b.cell(r, c.ID))
 		}
-		if slices.ContainsFunc(verdicts, reports.Verdict.Breach) {
+		if slices.ContainsFunc(verdicts, reports.Verdict.IsBreach) {
 			row.Cells = slices.Insert(row.Cells, at, words(c, verdicts))
 			t.Rows = append(t.Rows, row)
 		}
@@ -152,14 +152,14 @@ func (b *builder) clauseList() {
 		var titles []string
 		for _, g := range b.groups {
 			for _, r := range g.newestRuns() {
-				if r.verdict(c.ID).Breach() {
+				if r.verdict(c.ID).IsBreach() {
 					titles = append(titles, r.title)
 				}
 			}
 		}
 		t.Rows = append(t.Rows, reports.Row{Anchor: slug(c.ID), Cells: []reports.Text{
-			reports.Words(c.ID), reports.Words(c.Level), reports.Words(c.Party),
-			reports.StyledText(reports.Bad, strings.Join(titles, ", ")), reports.Words(c.Statement),
+			reports.PlainText(c.ID), reports.PlainText(c.Level), reports.PlainText(c.Party),
+			reports.StyledText(reports.Bad, strings.Join(titles, ", ")), reports.PlainText(c.Statement),
 		}})
 	}
 	p.Add(t)

@@ -30,9 +30,9 @@ func reportOf(seed uint64, verdicts ...reports.Verdict) *reports.Report {
 		id := strings.ToLower(clauses[i][4:7]) + fmt.Sprintf("/%d", i)
 		c := reports.Check{ID: id, Title: "a check", File: id, Verdict: v, Attempts: 1,
 			Clauses: []reports.ClauseVerdict{{ID: clauses[i], Level: reports.LevelMust, Verdict: v}}}
-		if v.Breach() {
+		if v.IsBreach() {
 			c.Findings = []reports.Finding{{Clause: clauses[i], Verdict: v, Evidence: reports.Evidence{
-				Line: 3, Col: 4, Source: "S: +OK", Expected: "+OK", Actual: "-ERR <no>", Marked: 2,
+				Line: 3, Col: 4, Source: "S: +OK", Expected: "+OK", Actual: "-ERR <no>", MarkedLine: 2,
 				Reproduce: "fwpcheck run --check " + id + " --seed 7 --start ./made-up",
 			}}}
 			c.Conversation = []reports.Line{

@@ -23,7 +23,7 @@ func (b *builder) subject(g *group, s *subject) {
 	var p reports.Page
 	p.TableSection("Versions", "", b.versionTable(s))
 	history := b.verdictTable(s.runs, versionOf, 1, "history", func(c Clause, verdicts []reports.Verdict) reports.Text {
-		return historyOf(s.names(), verdicts)
+		return historyOf(s.versionNames(), verdicts)
 	})
 	failCount := func(row reports.Row) int { return strings.Count(row.Cells[1].String(), "failing in all") }
 	slices.SortStableFunc(history.Rows, func(a, b reports.Row) int { return failCount(a) - failCount(b) })
@@ -43,8 +43,8 @@ func (b *builder) subject(g *group, s *subject) {
 	}
 }
 
-// names returns the versions of a subject.
-func (s *subject) names() (versions []string) {
+// versionNames returns the versions of a subject.
+func (s *subject) versionNames() (versions []string) {
 	for _, r := range s.runs {
 		versions = append(versions, r.version)
 	}
@@ -63,8 +63,8 @@ func (b *builder) versionTable(s *subject) reports.Table {
 			difference = b.difference(s.runs[i-1], r)
 		}
 		t.Rows = append(t.Rows, reports.Row{Cells: []reports.Text{
-			reports.LinkedText(r.version, r.address+pageEnding), difference, reports.Words(r.passWords()), r.state(),
-			reports.Words(r.report.Version),
+			reports.LinkedText(r.version, r.address+pageEnding), difference, reports.PlainText(r.passWords()), r.state(),
+			reports.PlainText(r.report.Version),
 		}})
 	}
 	return t

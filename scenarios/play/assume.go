@@ -88,9 +88,9 @@ func (pl *play) leaveAssumed(res *Result) {
 	isUnknown := func(key assumption) bool { return pl.assumptions[key] == 0 }
 	switch {
 	case res.departures == nil && pl.assuming:
-		res.leave(doubt{SetUp, true, "the line did not match, which may be a consequence of an earlier finding"})
+		res.makeUnsure(doubt{SetUp, true, "the line did not match, which may be a consequence of an earlier finding"})
 	case res.departures != nil && !slices.ContainsFunc(res.departures, isUnknown):
-		res.leave(doubt{SetUp, true, fmt.Sprintf("the reply differs in the same way as that of line %d",
+		res.makeUnsure(doubt{SetUp, true, fmt.Sprintf("the reply differs in the same way as that of line %d",
 			pl.assumptions[res.departures[0]])})
 	}
 }

@@ -206,7 +206,7 @@ func (th *thread) report(b *scenarios.Block, results map[scenarios.Step]Result, 
 		switch {
 		case r.Outcome != Mismatched:
 		case isOver && cutShort:
-			r.leave(doubt{"", false, fmt.Sprintf("a quick run waits at most %v for late events", th.Patience)})
+			r.makeUnsure(doubt{"", false, fmt.Sprintf("a quick run waits at most %v for late events", th.Patience)})
 		default:
 			if isOver {
 				r.restsOnTime = false // it was tried for longer by what this machine was late

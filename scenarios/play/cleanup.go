@@ -124,7 +124,7 @@ type sweep struct {
 func newSweep(like *play) *sweep {
 	s := &sweep{}
 	player := like.Player
-	player.Observer, player.Watch = &s.tape, nil
+	player.Observer, player.WatchLine = &s.tape, nil
 	pl := &play{
 		Player: player, script: like.script, scope: like.scope, conns: map[string]*conn{}, count: NewConnCounter(like.Peers),
 		rec: &recorder{start: time.Now()}, ledger: like.dialect().NewLedger(), assumptions: map[assumption]int{},

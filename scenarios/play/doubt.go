@@ -50,7 +50,7 @@ func (pl *play) slowness(since, at time.Time) (longest time.Duration) {
 // doubt returns a mismatch whose premise is a span of time as one that decides nothing, if this machine, or what the
 // server takes for its replies, was late by the room that scripts leave.
 func (pl *play) doubt(r Result) Result {
-	if r.Outcome != Mismatched || r.IsRefused || !r.restsOnTime {
+	if r.Outcome != Mismatched || r.LacksConn || !r.restsOnTime {
 		return r
 	}
 	lateness := pl.Meter.Lag(pl.rec.start)
@@ -67,7 +67,7 @@ func (pl *play) doubt(r Result) Result {
 // leaveOpen makes a result one that lag keeps from being decided.
 func (r *Result) leaveOpen(words string) {
 	r.IsTransient = true
-	r.leave(doubt{Lag, false, words})
+	r.makeUnsure(doubt{Lag, false, words})
 }
 
 // dependsOnTime reports whether a span of time is the premise of an answer that a line does not expect: it may have

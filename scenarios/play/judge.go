@@ -44,7 +44,7 @@ func (th *thread) expect(ctx context.Context, e *scenarios.Expect) error {
 	}
 	goesOn := th.assume(e, a, &res)
 	th.note(e, res)
-	th.record(c, e, a, res)
+	th.applyReceived(c, e, a, res)
 	if !goesOn {
 		return errStop
 	}
@@ -105,14 +105,14 @@ func (th *thread) judge(c *conn, e *scenarios.Expect, a session.Received) Result
 		Ending: c.Ending(), Conn: c.name, At: th.since(a), IsLapse: a.Message.Lapse != nil,
 	}
 	if reason := th.unjudgedReason(a); reason != nil {
-		res.leave(*reason)
+		res.makeUnsure(*reason)
 		res.IsTransient = a.IsArriving
 		return res
 	}
 	if a.GaveUp {
 		res.Outcome, res.Got = Mismatched, th.noReply(c, e)
 		if th.isImpatient(c, e) {
-			res.leave(doubt{"", false, fmt.Sprintf("%s; the command may take %v", res.Got, th.commandWait(c))})
+			res.makeUnsure(doubt{"", false, fmt.Sprintf("%s; the command may take %v", res.Got, th.commandWait(c))})
 		}
 		return res
 	}
@@ -125,14 +125,14 @@ func (th *thread) judge(c *conn, e *scenarios.Expect, a session.Received) Result
 	}
 	res.Outcome = Mismatched
 	res.restsOnTime, res.sentSince = th.dependsOnTime(c, e, a)
-	res.Refusal = a.IsComplete() && th.grammar().IsRefusal(a.Message)
+	res.IsCommandRefused = a.IsComplete() && th.grammar().IsRefusal(a.Message)
 	res.IsEmptyReply = th.isEmptyReply(a)
 	if a.Ending != scenarios.Open && e.RefusesOnly() && c.Status().Phase == session.Greeting && !c.isExcused.Load() {
-		res.Unrefused = c.Status().Verb
+		res.UnrefusedVerb = c.Status().Verb
 	}
-	res.IsPassing = th.isPassing(c, e, a)
+	res.IsOccasional = th.isOccasional(c, e, a)
 	if reason := th.otherBreach(c, e, a); reason != nil {
-		res.leave(*reason)
+		res.makeUnsure(*reason)
 	}
 	return res
 }
@@ -157,9 +157,9 @@ func (th *thread) isEmptyReply(a session.Received) bool {
 	return a.IsComplete() && waits && a.Message.Kind == wait.Kind
 }
 
-// isPassing reports whether what was received in place of the expected reply is something that a server may do now and
-// then: it closes the connection of a producer, or declines a client while others are connected.
-func (th *thread) isPassing(c *conn, e *scenarios.Expect, a session.Received) bool {
+// isOccasional reports whether what was received in place of the expected reply is something that a server may do now
+// and then: it closes the connection of a producer, or declines a client while others are connected.
+func (th *thread) isOccasional(c *conn, e *scenarios.Expect, a session.Received) bool {
 	if e.RefusesOnly() || c.isExcused.Load() {
 		return false
 	}
@@ -210,7 +210,7 @@ func (th *thread) inTime(e *scenarios.Expect, c *conn, a session.Received, res R
 	if e.Window.After != "" {
 		other, err := th.lastReply(e.Window.After)
 		if err != nil {
-			res.leave(doubt{SetUp, false, err.Error()})
+			res.makeUnsure(doubt{SetUp, false, err.Error()})
 			return res
 		}
 		began, sent = other, other
@@ -262,10 +262,10 @@ func round(d time.Duration) time.Duration {
 	return d.Round(time.Millisecond)
 }
 
-// record updates the state of the play after a received message: the ledger, the
+// applyReceived updates the state of the play after a received message: the ledger, the
 // services that the server has provided, round trips, and the breaches that can show at
 // any line.
-func (th *thread) record(c *conn, e *scenarios.Expect, a session.Received, res Result) {
+func (th *thread) applyReceived(c *conn, e *scenarios.Expect, a session.Received, res Result) {
 	switch {
 	case a.Broken != nil || a.Pending != "" && !a.IsArriving:
 		th.noteBroken(c, e.Pos, a)
@@ -277,13 +277,13 @@ func (th *thread) record(c *conn, e *scenarios.Expect, a session.Received, res R
 			th.breachOn(c, e.Pos, a,
 				scenarios.Breach{Kind: scenarios.ImpossibleReply, Verb: c.Status().Verb, Expected: e.Expected()})
 		}
-		th.recordReply(c, e, a, res)
+		th.applyReply(c, e, a, res)
 	}
 }
 
-// recordReply is record of a whole reply. It is certain which line the reply answers
+// applyReply is record of a whole reply. It is certain which line the reply answers
 // only if no other answer was owed.
-func (th *thread) recordReply(c *conn, e *scenarios.Expect, a session.Received, res Result) {
+func (th *thread) applyReply(c *conn, e *scenarios.Expect, a session.Received, res Result) {
 	last := a.OwedMessages == 1
 	if last {
 		th.ledger.Answered(a.Command, a.Message)
@@ -313,12 +313,12 @@ func (th *thread) checkSilent(ctx context.Context, c *conn, e *scenarios.Expect,
 	}
 	_, serving := th.serving(ctx, nil)
 	if ctx.Err() != nil {
-		res.leave(doubt{"", false, "interrupted before it was known whether the server still serves"})
+		res.makeUnsure(doubt{"", false, "interrupted before it was known whether the server still serves"})
 		return
 	}
 	if serving && awaitsReply(e, a) && !th.isImpatient(c, e) &&
 		(c.Status().OwedMessages > 0 || !th.grammar().Replies.Pushes) {
-		res.leave(doubt{SetUp, true, "no reply came"})
+		res.makeUnsure(doubt{SetUp, true, "no reply came"})
 		th.noteUnanswered(c, e.Pos, a)
 	}
 }
@@ -326,7 +326,7 @@ func (th *thread) checkSilent(ctx context.Context, c *conn, e *scenarios.Expect,
 // silence waits, and checks that nothing was received meanwhile. Consumers are kept
 // alive.
 func (th *thread) silence(ctx context.Context, s *scenarios.Silence) error {
-	conns, err := th.listeners(ctx, s)
+	conns, err := th.silentConns(ctx, s)
 	if err != nil {
 		return err
 	}

@@ -56,15 +56,15 @@ type Meter = machine.Meter
 
 // Player plays scripts. It may play several at once.
 type Player struct {
-	Target   Target
-	Password string             // of the target, empty if it has none
-	Timeout  time.Duration      // the longest wait for a reply that has no window; [DefaultTimeout] if zero
-	Patience time.Duration      // for what the specification calls eventual; [DefaultPatience] if zero
-	Quick    bool               // patience ends every wait for what is eventual, and then it is unsure, not missed
-	Meter    *Meter             // nil: this machine is never late
-	Peers    *PeerStats         // of all plays on the target; nil: of this one alone
-	Observer Observer           // receives everything that happens in a play; may be nil
-	Watch    func(reports.Line) // called with each line of the conversation as it happens, one at a time; may be nil
+	Target    Target
+	Password  string             // of the target, empty if it has none
+	Timeout   time.Duration      // the longest wait for a reply that has no window; [DefaultTimeout] if zero
+	Patience  time.Duration      // for what the specification calls eventual; [DefaultPatience] if zero
+	Quick     bool               // patience ends every wait for what is eventual, and then it is unsure, not missed
+	Meter     *Meter             // nil: this machine is never late
+	Peers     *PeerStats         // of all plays on the target; nil: of this one alone
+	Observer  Observer           // receives everything that happens in a play; may be nil
+	WatchLine func(reports.Line) // called with each line of the conversation as it happens, one at a time; may be nil
 
 	// HasEnded reports whether the process of the target has ended, so that it will not serve again by itself; nil if that
 	// is not known. Calls may overlap.
@@ -90,10 +90,10 @@ const DefaultTimeout = 10 * time.Second
 // makes, of small letters, digits and dashes, and no other client may use it. Play
 // blocks until the script is over, and ends early when ctx is done. All connections are
 // closed when it returns.
-func (p *Player) Play(ctx context.Context, s *scenarios.Script, names string) *Run {
+func (p *Player) Play(ctx context.Context, s *scenarios.Script, namePrefix string) *Run {
 	pl := &play{
-		Player: *p, script: s, scope: scenarios.NewScope(names), conns: map[string]*conn{},
-		rec: &recorder{start: time.Now(), watch: p.Watch}, results: map[scenarios.Step]*Result{},
+		Player: *p, script: s, scope: scenarios.NewScope(namePrefix), conns: map[string]*conn{},
+		rec: &recorder{start: time.Now(), watch: p.WatchLine}, results: map[scenarios.Step]*Result{},
 		ledger: s.Dialect.NewLedger(), rounds: newRounds(s, p.Quick), assumptions: map[assumption]int{},
 	}
 	pl.Timeout = cmp.Or(p.Timeout, DefaultTimeout)
@@ -276,7 +276,7 @@ func (pl *play) dial(ctx context.Context, name string, role scenarios.Role, hell
 	c.recordSent = func(line string) { pl.rec.sending(name, line) }
 	config := session.Config{
 		Grace:   func(since time.Time) time.Duration { return machine.Grace(pl.Meter.Lag(since), pl.Timeout) },
-		Timeout: pl.Timeout, OnReceived: watch, OnClosed: admission.End, Budget: &pl.Peers.budget, ReadsOn: true,
+		Timeout: pl.Timeout, OnReceived: watch, OnReadEnd: admission.End, Budget: &pl.Peers.budget, ToleratesLapses: true,
 	}
 	if pl.Observer != nil {
 		config.Observer = pl.Observer.Dialed(name)
@@ -304,7 +304,7 @@ func (th *thread) noConnection(ctx context.Context, s scenarios.Step, role scena
 	if _, unable := errors.AsType[*unableError](err); unable {
 		return th.stopUnsure(s, s.Place(), nil, expected, doubt{"", false, err.Error()})
 	}
-	th.note(s, Result{Pos: s.Place(), Outcome: Mismatched, Setup: true, IsRefused: true,
+	th.note(s, Result{Pos: s.Place(), Outcome: Mismatched, Setup: true, LacksConn: true,
 		IsTransient: th.Peers.services.hasServed(welcomeService), Expected: expected, Got: err.Error()})
 	return errStop
 }
@@ -392,7 +392,7 @@ func (th *thread) readyConn(ctx context.Context, c *conn, s *scenarios.Send) (*c
 func (th *thread) stopUnsure(s scenarios.Step, at scenarios.Pos, marks []scenarios.ClauseMark, expected string,
 	reason doubt) error {
 	r := Result{Pos: at, Marks: marks, Expected: expected}
-	r.leave(reason)
+	r.makeUnsure(reason)
 	th.note(s, r)
 	return errStop
 }

@@ -76,7 +76,7 @@ type Result struct {
 	Marks         []scenarios.ClauseMark
 	Outcome       Outcome
 	Setup         bool // it is about a connection or an operator, not about what a line expects
-	IsRefused     bool // a connection that it needs could not be opened
+	LacksConn     bool // a connection that it needs could not be opened
 	IsLapse       bool // what was received breaks the grammar, and was read all the same
 	Expected      string
 	Got           string
@@ -86,16 +86,17 @@ type Result struct {
 	Cause         string // of Unsure, and of a mismatch in time
 	Reason        Reason // of Unsure
 	// of Unsure: the protocol is broken whatever the line is about; there is a Breach for it
-	BreaksProtocol bool
-	Refusal        bool             // the command was refused, where another reply is due
-	Ending         scenarios.Ending // of the connection, if it had ended by then
-	Unrefused      string           // the verb, if a connection ended before its introduction where a refusal was expected
-	Conn           string
-	At             time.Duration // when it was received, since the start of the play
-	IsTransient    bool          // the reason is lag or a refused connection: worth another try, alone
+	BreaksProtocol   bool
+	IsCommandRefused bool             // the command was refused, where another reply is due
+	Ending           scenarios.Ending // of the connection, if it had ended by then
+	// the verb, if a connection ended before its introduction where a refusal was expected
+	UnrefusedVerb string
+	Conn          string
+	At            time.Duration // when it was received, since the start of the play
+	IsTransient   bool          // the reason is lag or a refused connection: worth another try, alone
 
-	// IsPassing: a server may do that now and then, but not always. Another try, alone, shows which it is.
-	IsPassing bool
+	// IsOccasional: a server may do that now and then, but not always. Another try, alone, shows which it is.
+	IsOccasional bool
 
 	// IsAssumed: the reply departs from the line in values alone, and the play went on. A departure of that kind that was
 	// seen before is Unsure.
@@ -118,15 +119,15 @@ func (r Result) Stops() bool {
 	return !r.IsAssumed && (r.Outcome == NotReached || r.Outcome == Unsure || r.Outcome == Mismatched && len(r.Marks) == 0)
 }
 
-// leave makes a result one that decides nothing.
-func (r *Result) leave(reason doubt) {
+// makeUnsure makes a result one that decides nothing.
+func (r *Result) makeUnsure(reason doubt) {
 	r.Outcome, r.Reason, r.BreaksProtocol, r.Cause = Unsure, reason.reason, reason.breaksProtocol, reason.words
 }
 
 // isExcused reports whether the command brought nothing, or was refused, which the server may do to this client from
 // now on, but need not.
 func (r Result) isExcused() bool {
-	return r.Outcome == Unsure && !r.BreaksProtocol && (r.IsEmptyReply || r.Refusal)
+	return r.Outcome == Unsure && !r.BreaksProtocol && (r.IsEmptyReply || r.IsCommandRefused)
 }
 
 // recorder keeps the conversation of one play; safe for concurrent use.

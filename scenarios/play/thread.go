@@ -126,8 +126,8 @@ func pauseBetween(s *scenarios.Send) time.Duration {
 	return 20 * time.Millisecond
 }
 
-// listeners returns the connections on which nothing may be received.
-func (th *thread) listeners(ctx context.Context, s *scenarios.Silence) ([]*conn, error) {
+// silentConns returns the connections on which nothing may be received.
+func (th *thread) silentConns(ctx context.Context, s *scenarios.Silence) ([]*conn, error) {
 	if len(s.Conns) == 0 {
 		return th.ownConns(), nil
 	}

@@ -43,7 +43,7 @@ func (th *thread) unordered(ctx context.Context, b *scenarios.Block) error {
 	}
 	for j := range g.received { // recorded in the order in which they were received
 		i := slices.Index(order, j)
-		th.record(g.conns[j], g.lines[i], g.received[j], results[i])
+		th.applyReceived(g.conns[j], g.lines[i], g.received[j], results[i])
 	}
 	for i, e := range g.lines {
 		if stop == nil {
@@ -84,14 +84,14 @@ func (th *thread) assign(g *gathering) []int {
 			fits[i][j] = th.attempt().judge(g.conns[j], e, g.received[j]).Outcome == Matched
 		}
 	}
-	count, all := matching(fits)
+	fallback, all := matching(fits)
 	if !all { // the search would take very long
-		return count
+		return fallback
 	}
 	if order := th.attempt().search(g, fits, nil); order != nil {
 		return order
 	}
-	return count
+	return fallback
 }
 
 // attempt returns a thread whose bindings do not last.

@@ -21,7 +21,7 @@ func Bugs() []Bug { return catalogue.SortBugs(frameBugs, jobBugs, lifeBugs) }
 //go:embed bugs.txt
 var bugsText string
 
-var bugsTable = catalogue.Reader("fakes/emqp/worker/bugs.txt", bugsText)
+var bugsTable = catalogue.LazyTable("fakes/emqp/worker/bugs.txt", bugsText)
 
 // bug returns one that a hook makes, or a function that makes a hook for each worker because it remembers something.
 // The name is that of a row of bugs.txt.
@@ -164,7 +164,7 @@ var lifeBugs = []Bug{
 				pause.tries, pause.limit = 0, max(4, 2*pause.limit)
 			}
 		})),
-	bug("heartbeats-not-after-loss", catalogue.ActAfter(catalogue.Server, at(ConversationLost),
+	bug("heartbeats-not-after-loss", catalogue.ActAfter(catalogue.ServerKey, at(ConversationLost),
 		at(Sending, emqp.HEARTBEAT), skip)),
 	bug("loss-ends-it", actAt(ConversationLost, func(e *Event) { e.Exit = true })),
 	bug("informs-once", actAt(Informing, func(e *Event) { e.Skip = e.Number > 1 })),
@@ -180,6 +180,6 @@ var lifeBugs = []Bug{
 			}
 		})),
 	bug("disconnect-ends-jobs", catalogue.ActAfter(
-		catalogue.Server, at(Leaving), at(ConversationLost), func(e *Event) { e.Exit = true })),
+		catalogue.ServerKey, at(Leaving), at(ConversationLost), func(e *Event) { e.Exit = true })),
 	bug("kbai-ignored", actAt(Received, skip, emqp.KBAI)),
 }

@@ -19,7 +19,7 @@ func Variations() []Variation { return catalogue.SortVariations(variations) }
 //go:embed variations.txt
 var variationsText string
 
-var variationsTable = catalogue.Reader("fakes/emqp/worker/variations.txt", variationsText)
+var variationsTable = catalogue.LazyTable("fakes/emqp/worker/variations.txt", variationsText)
 
 // variation returns one that a hook makes, or a function that makes a hook for each worker because it remembers
 // something.
@@ -36,7 +36,7 @@ func setting(name string, configure func(*Config)) Variation {
 var variations = []Variation{
 	setting("one-executor", func(c *Config) { c.Concurrency = 1 }),
 	setting("ten-executors", func(c *Config) { c.Concurrency = 10 }),
-	setting("awaits-ack", func(c *Config) { c.Awaits, c.Stays = true, true }),
+	setting("awaits-ack", func(c *Config) { c.AwaitsAck, c.LeaveOpen = true, true }),
 	setting("identity", func(c *Config) { c.Identity = "worker-1" }),
 	setting("heartbeats-often", func(c *Config) { c.Heartbeat /= 2 }),
 	variation("inform-example", actAt(Sending, frame(atFirst, "[40, 'fwp-high'], [10, 'fwp-low']"), emqp.INFORM)),

@@ -24,8 +24,8 @@ type Config struct {
 	Concurrency int           // jobs at a time; 2 if zero
 	Heartbeat   time.Duration // between heartbeats; 1 s if zero
 	Identity    string        // announced; empty: none is
-	Awaits      bool          // nothing follows an INFORM that is not acknowledged, however long that takes
-	Stays       bool          // a connection whose conversation is over stays open, and nothing is sent on it
+	AwaitsAck   bool          // nothing follows an INFORM that is not acknowledged, however long that takes
+	LeaveOpen   bool          // a connection whose conversation is over stays open, and nothing is sent on it
 	// Dial opens connections; nil means the network of the machine.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Hook sees and may change everything that happens: see [Event]. It is called by many goroutines at once.
@@ -143,7 +143,7 @@ func (w *worker) converse(addr string) {
 		queues = append(queues, emqp.Queue{Weight: 10 - i, Name: name})
 	}
 	e := w.ask(&Event{Point: Informing, Number: w.number})
-	if !e.Skip && (c.send(emqp.InformWorker(w.id(), queues...)) != nil || w.Awaits && !c.isAcknowledged()) {
+	if !e.Skip && (c.send(emqp.InformWorker(w.id(), queues...)) != nil || w.AwaitsAck && !c.isAcknowledged()) {
 		return
 	}
 	for range w.Concurrency {
@@ -162,7 +162,7 @@ func (w *worker) converse(addr string) {
 
 // end ends the connection, or leaves it to itself.
 func (c *conversation) end() {
-	if !c.Stays {
+	if !c.LeaveOpen {
 		c.dealer.Close()
 		return
 	}

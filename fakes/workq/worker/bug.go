@@ -20,7 +20,7 @@ func Bugs() []Bug { return catalogue.SortBugs(commandBugs, leaseBugs, reportBugs
 //go:embed bugs.txt
 var bugsText string
 
-var bugsTable = catalogue.Reader("fakes/workq/worker/bugs.txt", bugsText)
+var bugsTable = catalogue.LazyTable("fakes/workq/worker/bugs.txt", bugsText)
 
 // bug returns one that a hook makes, or a function that makes a hook for each worker because it remembers something.
 // The name is that of a row of bugs.txt.

@@ -17,7 +17,7 @@ func Variations() []Variation { return catalogue.SortVariations(variations) }
 //go:embed variations.txt
 var variationsText string
 
-var variationsTable = catalogue.Reader("fakes/workq/worker/variations.txt", variationsText)
+var variationsTable = catalogue.LazyTable("fakes/workq/worker/variations.txt", variationsText)
 
 // variation returns one that a hook makes, or a function that makes a hook for each worker because it remembers
 // something.

@@ -70,9 +70,9 @@ func newMetrics(p process) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			list := func(words []string) []reports.Text { return reports.LinesOf(strings.Join(words, ", ")) }
 			words := reports.Fields{Fields: []reports.Field{
-				{Label: "OP", Lines: list(load.Ops()), Prose: true},
-				{Label: "FLOW", Lines: list(results.LoadFlows()), Prose: true},
-				{Label: "STAT", Lines: list(results.Stats()), Prose: true},
+				{Label: "OP", Lines: list(load.Ops()), Wrap: true},
+				{Label: "FLOW", Lines: list(results.LoadFlows()), Wrap: true},
+				{Label: "STAT", Lines: list(results.Stats()), Wrap: true},
 			}}
 			return p.PrintPage(reports.Page{Blocks: []reports.Block{results.MetricTable(), words}})
 		},

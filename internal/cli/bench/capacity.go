@@ -104,10 +104,10 @@ func (o *capacityOptions) validate() (err error) {
 	case o.confirm < o.step:
 		return fmt.Errorf("--confirm %v: it is no shorter than a step of %v", o.confirm, o.step)
 	}
-	if o.limits, err = parseThresholds(o.thresholds); err != nil {
+	if o.parsedThresholds, err = parseThresholds(o.thresholds); err != nil {
 		return err
 	}
-	arrivals := validity.NeededArrivals(o.limits)
+	arrivals := validity.NeededArrivals(o.parsedThresholds)
 	o.search.MinRate = float64(arrivals) / o.step.Seconds()
 	if o.search.MinRate > o.search.MaxRate {
 		return fmt.Errorf("--step %v: at --most %s it has fewer than the %d arrivals that these thresholds need: use a "+
@@ -179,23 +179,23 @@ func (p process) searchRate(
 ) error {
 	embed := o.embedding(at)
 	embed.generatorProcessors = o.processors
-	server, err := provide(ctx, &at, embed)
+	server, err := startServer(ctx, &at, embed)
 	if err != nil {
 		l := failureReport(ctx, &load.Config{}, time.Now(), err)
 		c.Trouble = l.Trouble
 		return nil
 	}
 	defer server.end()
-	progress := &blocks{total: 1}
+	progress := &seriesProgress{total: 1}
 	bar := p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.IsVerbose)
 	bar.Begin(progress.state)
 	defer bar.End()
 	c.WorkersFetched = w.Consumers > 0
 	return p.steps(o, w, c, func(w plan.Workload, name string) (*results.Load, error) {
 		live := newLive(o.reportFlags.IsVerbose, &w, p.Err)
-		progress.run.Store(&block{0, name, live})
+		progress.run.Store(&seriesRun{0, name, live})
 		config := o.config(p, w)
-		config.Thresholds, config.Watch, config.MissingWait = o.limits, live.show, missingWait
+		config.Thresholds, config.Watch, config.MissingWait = o.parsedThresholds, live.show, missingWait
 		result, err := o.loadServer(ctx, at, config, server.pid, nil)
 		if err != nil {
 			return nil, err

@@ -25,17 +25,17 @@ import (
 type compareOptions struct {
 	loadFlags
 
-	run     bool
-	burden  time.Duration
-	pairs   int
-	block   time.Duration
-	margin  []string
-	limit   float64 // the margin as a share
-	primary []string
-	aa      bool
-	floor   string
+	run         bool
+	burden      time.Duration
+	pairs       int
+	block       time.Duration
+	margin      []string
+	marginShare float64 // the margin as a share
+	primary     []string
+	aa          bool
+	floor       string
 
-	limitTime        time.Duration // the margin of times, where that is more
+	marginTime       time.Duration // the margin of times, where that is more
 	allowsDifference bool          // saved loads may differ
 
 	concurrency int // of workers
@@ -168,11 +168,11 @@ func (o *compareOptions) validateBlocks() error {
 
 // parseMargin reads --margin: a share, a time, or both.
 func (o *compareOptions) parseMargin() (err error) {
-	o.limit = defaultMargin
+	o.marginShare = defaultMargin
 	for _, words := range o.margin {
 		if length, parseErr := time.ParseDuration(words); parseErr == nil && length > 0 {
-			o.limitTime = length
-		} else if o.limit, err = parseShare("margin", words); err != nil {
+			o.marginTime = length
+		} else if o.marginShare, err = parseShare("margin", words); err != nil {
 			return err
 		}
 	}
@@ -212,7 +212,7 @@ func (p process) compareRun(ctx context.Context, o *compareOptions, args []strin
 		Head:    reports.Head{Version: p.Name + " " + shared.Version(), StartTime: time.Now(), Seed: sides[0].work.Seed},
 		Machine: validity.ThisMachine(), AA: o.aa,
 		A: sides[0].summary(), B: sides[1].summary(),
-		Margin: o.limit, MarginTime: o.limitTime, Pairs: o.pairs, Differences: o.differences(sides),
+		Margin: o.marginShare, MarginTime: o.marginTime, Pairs: o.pairs, Differences: o.differences(sides),
 	}
 	if err := o.checkFloor(c); err != nil {
 		return err
@@ -270,7 +270,7 @@ func (o *compareOptions) checkFloor(c *results.LoadComparison) error {
 	}
 	for _, r := range floor.Ratios {
 		primary := r.IsPrimary && len(o.primary) == 0 || slices.Contains(o.primary, r.Metric)
-		if primary && r.Floor > max(o.limit, c.MarginOf(r.Metric, r.A)) {
+		if primary && r.Floor > max(o.marginShare, c.MarginOf(r.Metric, r.A)) {
 			return fmt.Errorf("--margin %s is below the noise floor of %s on this machine, %.2g%%: use longer blocks, more "+
 				"pairs or a wider margin", strings.Join(o.margin, ", "), r.Metric, 100*r.Floor)
 		}

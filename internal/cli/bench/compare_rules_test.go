@@ -136,7 +136,7 @@ func TestTheNoiseFloorOfAMachine(t *testing.T) {
 		"--margin 5% is below the noise floor of rate on this machine, 5.1%": {AA: true, Machine: machine,
 			A: results.ComparedLoad{Plan: "p"}, Ratios: []results.LoadRatio{{Metric: "rate", IsPrimary: true, Floor: 0.051}}},
 	} {
-		o := compareOptions{floor: t.TempDir() + "/floor.json", margin: []string{"5%"}, limit: 0.05}
+		o := compareOptions{floor: t.TempDir() + "/floor.json", margin: []string{"5%"}, marginShare: 0.05}
 		write := func(w io.Writer) error { return floor.WriteJSON(w, reports.ExitOptions{}) }
 		require.NoError(t, shared.ReplaceFile(o.floor, write))
 		err := o.checkFloor(&results.LoadComparison{Machine: machine, A: results.ComparedLoad{Plan: "p"}})

@@ -102,10 +102,10 @@ func (o *compareOptions) parseSides(args []string, lookup func(string) (string, 
 		return sides, errors.New("--bug, --variation and --burden work only if B is embedded")
 	}
 	a.embed = embedding{protocol: a.at.Entry.Name}
-	b.embed = o.embedding(b.at)
+	b.embed, b.work.Seed = o.embedding(b.at), a.work.Seed
 	b.embed.burden = o.burden
-	b.work.Seed = a.work.Seed
-	err = cmp.Or(o.targetFlags.Subject.Check(len(sides)), o.targetFlags.Name(&a.at, 0), o.targetFlags.Name(&b.at, 1))
+	err = cmp.Or(o.targetFlags.Subject.Check(len(sides)), o.targetFlags.ApplySubject(&a.at, 0),
+		o.targetFlags.ApplySubject(&b.at, 1))
 	if err != nil {
 		return sides, err
 	}
@@ -181,7 +181,7 @@ func (o *compareOptions) readWorkerFlags(args []string) (err error) {
 
 // measure measures a block of a worker.
 func (s *side) measure(ctx context.Context, p process, config load.Config) *load.Result {
-	flags := workerFlags{concurrency: s.concurrency, start: defaultStartTimeout}
+	flags := workerFlags{concurrency: s.concurrency, startTimeout: defaultStartTimeout}
 	c := flags.workerConfig(p, config.Workload, s.worker)
 	c.Watch, c.Metrics = config.Watch, config.Metrics
 	return workerload.Run(ctx, c)
@@ -224,7 +224,7 @@ func (o *compareOptions) arrivals() (n int64) {
 	n = blockArrivals
 	for _, metric := range o.primary {
 		if p, ok := results.PercentileIn(metric); ok {
-			n = max(n, p.Needs(results.MinValuesBeyond)*5/4)
+			n = max(n, p.Needs(results.MinComparedTail)*5/4)
 		}
 	}
 	return n
@@ -256,8 +256,8 @@ const missingWait = 10 * time.Second
 func (p process) measure(
 	ctx context.Context, o *compareOptions, sides [2]*side, c *results.LoadComparison, bar *shared.Bar,
 ) (err error) {
-	plan := search.Plan(2*o.pairs, c.Seed)
-	progress := &blocks{total: 2 * (o.pairs + 1)}
+	plan := search.PlanBlocks(2*o.pairs, c.Seed)
+	progress := &seriesProgress{total: 2 * (o.pairs + 1)}
 	bar.Begin(progress.state)
 	defer bar.End()
 	for i, b := range plan {
@@ -269,7 +269,7 @@ func (p process) measure(
 		if b.Pair == 0 {
 			name = "first block of " + b.Side + ", discarded"
 		}
-		progress.run.Store(&block{min(i, progress.total-1), name, l})
+		progress.run.Store(&seriesRun{min(i, progress.total-1), name, l})
 		config := o.config(p, w)
 		config.Watch, config.MissingWait, config.Metrics = l.show, missingWait, o.primary
 		var result *load.Result
@@ -323,28 +323,28 @@ func endsSeries(l *results.Load, t *reports.Trouble) bool {
 	case reports.ExitInternal:
 		t.Internal = l.Internal
 	case reports.ExitUnreachable:
-		t.Unreachable = cmp.Or(l.Unreachable, l.LossReason)
+		t.Unreachable = cmp.Or(l.Unreachable, l.GoneReason)
 	default:
 		return false
 	}
 	return true
 }
 
-// blocks shows how far a series of runs is.
-type blocks struct {
+// seriesProgress shows how far a series of runs is.
+type seriesProgress struct {
 	total int
-	run   atomic.Pointer[block]
+	run   atomic.Pointer[seriesRun]
 }
 
-// block is a run of a series, and what shows it.
-type block struct {
+// seriesRun is a run of a series, and what shows it.
+type seriesRun struct {
 	number int
 	name   string
 	live   *live
 }
 
 // state returns what a line of progress shows.
-func (b *blocks) state() (share float64, parts []string) {
+func (b *seriesProgress) state() (share float64, parts []string) {
 	run := b.run.Load()
 	if run == nil {
 		return 0, nil

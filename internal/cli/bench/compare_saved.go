@@ -29,7 +29,7 @@ const (
 func (p process) compareSaved(o *compareOptions, args []string) error {
 	c := &results.LoadComparison{
 		Head:   reports.Head{Version: p.Name + " " + shared.Version(), StartTime: time.Now()},
-		Margin: o.limit, MarginTime: o.limitTime,
+		Margin: o.marginShare, MarginTime: o.marginTime,
 		A: results.ComparedLoad{Name: args[0]}, B: results.ComparedLoad{Name: args[1]},
 	}
 	found := resultSet{runs: map[string]string{}, primary: o.primary}
@@ -43,7 +43,7 @@ func (p process) compareSaved(o *compareOptions, args []string) error {
 	c.A.Plan, c.B.Plan = found.plan(search.A), found.plan(search.B)
 	c.A.Subject, c.B.Subject = found.subjects[0], found.subjects[len(found.subjects)-1]
 	c.Machine, c.Seed, c.Pairs = first.Machine, first.Seed, len(found.blocks)/2
-	c.Blocks, c.NoVerdict = search.Pairs(found.blocks)
+	c.Blocks, c.NoVerdict = search.PairBlocks(found.blocks)
 	for _, side := range []string{search.A, search.B} {
 		if found.plan(side) == "" {
 			c.NoVerdict = "the results of " + side + " are of different loads"

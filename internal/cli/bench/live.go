@@ -42,7 +42,7 @@ func (l *live) state() (share float64, parts []string) {
 }
 
 // show shows the figures of the last second.
-func (l *live) show(m load.Moment) {
+func (l *live) show(m load.Progress) {
 	parts := figures(m)
 	if l.lines != nil {
 		_, _ = fmt.Fprintf(l.lines, "%7s  %s\n", shared.Clock(m.At), strings.Join(parts, ", "))
@@ -61,7 +61,7 @@ func (l *live) show(m load.Moment) {
 
 // figures returns the figures of the last second, the most important first: a narrow terminal has room for the first
 // ones only.
-func figures(m load.Moment) []string {
+func figures(m load.Progress) []string {
 	parts := []string{m.Phase}
 	if m.Phase == "connect" {
 		return append(parts, text.Count(m.Connections, "connection"), errorCount(m))
@@ -91,7 +91,7 @@ func figures(m load.Moment) []string {
 }
 
 // errorCount returns how many errors there were so far.
-func errorCount(m load.Moment) string {
+func errorCount(m load.Progress) string {
 	if m.Errors == 0 {
 		return "no errors"
 	}

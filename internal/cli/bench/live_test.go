@@ -14,7 +14,7 @@ import (
 func TestLive(t *testing.T) {
 	t.Parallel()
 	l := &live{duration: 4 * time.Second}
-	second := load.Moment{
+	second := load.Progress{
 		Second: results.Second{
 			Phase: "measure", Target: 2000, Achieved: 1216.4, Backlog: 7804, Connections: 100, InFlight: 50,
 			Ops:    []results.SecondOp{{Op: "push", ResponseP50: 52 * time.Microsecond, ResponseP99: 3 * time.Second}},

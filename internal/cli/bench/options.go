@@ -31,11 +31,11 @@ const (
 
 // loadFlags are the flags about the load itself, which all commands that load a server have.
 type loadFlags struct {
-	targetFlags    shared.TargetFlags
-	bug, variation string // of the embedded server
-	thresholds     []string
-	limits         []validity.Threshold
-	reportFlags    shared.ReportFlags
+	targetFlags      shared.TargetFlags
+	bug, variation   string // of the embedded server
+	thresholds       []string
+	parsedThresholds []validity.Threshold
+	reportFlags      shared.ReportFlags
 
 	preset   string
 	settings map[string]string // of the workload, by key
@@ -89,7 +89,7 @@ func (o *benchOptions) declare(cmd *cobra.Command) {
 	o.declareShown(f)
 	f.StringVar(&o.history, "history", "",
 		"record every PUSH, FETCH, ACK and FAIL, check them, and write them to `FILE` (for fwpcheck recheck)")
-	f.Int64Var(&o.callLimit, "history-limit", load.HistoryLimit,
+	f.Int64Var(&o.callLimit, "history-limit", load.DefaultMaxCalls,
 		"record at most `N` calls, about 1 KB of memory each; a longer history is cut")
 	f.StringArrayVar(&o.abortOn, "abort-on", nil, "end the load early, with exit code 1, when `'METRIC>SHARE for TIME'` "+
 		"holds: 'refused>50% for 10s'; may be repeated (default: nothing but refusals for 30 s)")
@@ -333,7 +333,7 @@ func (o *benchOptions) validate() (err error) {
 	if err := o.segment.validate(time.Now()); err != nil {
 		return err
 	}
-	if o.limits, err = parseThresholds(o.thresholds); err != nil {
+	if o.parsedThresholds, err = parseThresholds(o.thresholds); err != nil {
 		return err
 	}
 	if o.aborts, err = parseEach("abort-on", o.abortOn, validity.ParseAbort); err != nil {

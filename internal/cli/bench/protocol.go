@@ -85,6 +85,6 @@ func requests() (all []string) {
 }
 
 // speaker returns what speaks the protocol of a target.
-func (o *loadFlags) speaker(at shared.Endpoint) wire.Wire {
+func (o *loadFlags) speaker(at shared.Endpoint) wire.Protocol {
 	return at.Entry.Wire(registry.WireConfig{Password: at.Password, Requests: o.awaitsResults, Batches: o.needsBatch})
 }

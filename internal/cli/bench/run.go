@@ -79,7 +79,7 @@ func (p process) bench(ctx context.Context, o *benchOptions, args []string) erro
 		return err
 	}
 	config := o.config(p, w)
-	config.Thresholds, config.RecordHistory, config.Schedule = o.limits, o.history != "", schedule
+	config.Thresholds, config.RecordHistory, config.Schedule = o.parsedThresholds, o.history != "", schedule
 	config.AbortOn = o.aborts
 	config.Percentiles, config.MaxCalls = o.tablePercentiles, o.callLimit
 	o.segment.apply(&config)
@@ -107,7 +107,7 @@ func (o *loadFlags) prepareMachine(w *plan.Workload, isLocal bool) error {
 // config returns the configuration of a run that the flags ask for, without its server. The machine is prepared first.
 func (o *loadFlags) config(p process, w plan.Workload) load.Config {
 	return load.Config{
-		Workload: w, Seed: w.Seed, Run: load.NewRun(), Loops: o.processors,
+		Workload: w, Seed: w.Seed, Run: load.NewRunName(), Loops: o.processors,
 		Overload: overloads[o.overload.String()], Pace: o.pace, Timeout: o.patience(),
 		Version: p.Name + " " + shared.Version(), ClauseOf: registry.Default().ClauseOf, LevelOf: levelOf,
 	}
@@ -184,7 +184,7 @@ func (o *loadFlags) runLoad(
 ) (result *load.Result, err error) {
 	start := time.Now()
 	e.generatorProcessors = o.processors
-	server, err := provide(ctx, &at, e)
+	server, err := startServer(ctx, &at, e)
 	if err != nil {
 		return &load.Result{Report: failureReport(ctx, &config, start, err)}, nil
 	}
@@ -225,7 +225,7 @@ func (o *loadFlags) loadServer(
 		return load.Run(ctx, config), nil // which says so
 	}
 	id, err := at.Identify(ctx, cmp.Or(o.patience(), greetTimeout))
-	for err != nil && pause(ctx, config.StartAt) {
+	for err != nil && waitToRetry(ctx, config.StartAt) {
 		id, err = at.Identify(ctx, cmp.Or(o.patience(), greetTimeout))
 	}
 	if err != nil {
@@ -242,8 +242,8 @@ func (o *loadFlags) loadServer(
 		return nil, err
 	}
 	if back := at.Server.Address; back.Backend != "" {
-		back.Port, config.DialBack = back.Backend, at.Server.DialBackend
-		if config.ResolveBack, err = resolverFor(ctx, o.engine.String(), at.Server, back); err != nil {
+		back.Port, config.DialBackend = back.Backend, at.Server.DialBackend
+		if config.ResolveBackend, err = resolverFor(ctx, o.engine.String(), at.Server, back); err != nil {
 			return nil, err
 		}
 	}
@@ -265,8 +265,8 @@ func (o *loadFlags) loadServer(
 // retryInterval is how long after an attempt to reach a target the next one is.
 const retryInterval = 100 * time.Millisecond
 
-// pause waits before a target that is not ready is asked again, and reports whether there is time for that.
-func pause(ctx context.Context, deadline time.Time) bool {
+// waitToRetry waits before a target that is not ready is asked again, and reports whether there is time for that.
+func waitToRetry(ctx context.Context, deadline time.Time) bool {
 	if time.Now().Add(retryInterval).After(deadline) {
 		return false
 	}
@@ -298,8 +298,8 @@ type runningServer struct {
 	pid        int           // of it, or of the process above it; 0 if that is not known
 }
 
-// provide starts the server that is put under load, unless it runs already.
-func provide(ctx context.Context, at *shared.Endpoint, e embedding) (runningServer, error) {
+// startServer starts the server that is put under load, unless it runs already.
+func startServer(ctx context.Context, at *shared.Endpoint, e embedding) (runningServer, error) {
 	switch {
 	case at.Choice.IsEmbedded:
 		e.extension = at.Entry.Extension

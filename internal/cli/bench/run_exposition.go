@@ -26,7 +26,7 @@ type exposition struct {
 
 	mu       sync.Mutex
 	total    measure.Set
-	moment   load.Moment
+	moment   load.Progress
 	drops    int64
 	hasBegun bool
 }
@@ -44,7 +44,7 @@ func (r *exposition) End() {
 }
 
 // Watch takes the figures of one more second: it is for load.Config.
-func (r *exposition) Watch(m load.Moment) {
+func (r *exposition) Watch(m load.Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if m.Run != r.moment.Run {
@@ -134,7 +134,7 @@ func (t *promText) plan(run string, plan *results.LoadPlan, hasBegun bool) {
 }
 
 // moment writes how the run is.
-func (t *promText) moment(m *load.Moment) {
+func (t *promText) moment(m *load.Progress) {
 	t.begin("fwpbench_run_info", gauge, "The run, and the phase that it is in.")
 	t.sample("fwpbench_run_info", 1, "run", m.Run, "phase", m.Phase)
 	t.metric("fwpbench_arrivals_per_second", gauge, "Arrivals that succeeded, in the last second.", m.Achieved)

@@ -17,14 +17,14 @@ import (
 )
 
 // secondOf returns a second in which so many pushes took so long.
-func secondOf(run string, pushes int, took time.Duration) load.Moment {
+func secondOf(run string, pushes int, took time.Duration) load.Progress {
 	r := measure.NewRecorder(measure.Ops()...)
 	r.SetWindow(measure.Window{})
 	for range pushes {
 		r.Command(measure.Push, measure.Timing{Replied: took})
 	}
-	r.Error(measure.Push, measure.Timeout)
-	return load.Moment{
+	r.CountError(measure.Push, measure.Timeout)
+	return load.Progress{
 		Run: run, Set: r.Take(time.Second), Jobs: results.LoadJobs{Pushed: int64(pushes)},
 		Second:     results.Second{Phase: "measure", Dropped: 2, Server: &results.ServerSecond{Threads: 7}},
 		Disruption: "a \"b\"\n\\",

@@ -56,15 +56,15 @@ func (o *benchOptions) open() (_ *benchFiles, err error) {
 }
 
 // watch returns what is called each second: it writes the histograms, and shows the figures.
-func (f *benchFiles) watch(live *live) func(load.Moment) {
-	return func(m load.Moment) {
-		f.second(m)
+func (f *benchFiles) watch(live *live) func(load.Progress) {
+	return func(m load.Progress) {
+		f.writeHistograms(m)
 		live.show(m)
 	}
 }
 
-// second writes the histograms of a second.
-func (f *benchFiles) second(m load.Moment) {
+// writeHistograms writes the histograms of a second.
+func (f *benchFiles) writeHistograms(m load.Progress) {
 	if f.hlog == nil {
 		return
 	}

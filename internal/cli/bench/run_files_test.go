@@ -93,7 +93,7 @@ func TestMetricsOutliveTheRun(t *testing.T) {
 	}}
 	o := metricsFlag{address: "127.0.0.1:0", linger: time.Hour}
 	ctx, stop := context.WithCancel(t.Context())
-	watch, end, err := o.serve(ctx, p, "abc", results.LoadPlan{Words: "two jobs"}, func(load.Moment) {})
+	watch, end, err := o.serve(ctx, p, "abc", results.LoadPlan{Words: "two jobs"}, func(load.Progress) {})
 	require.NoError(t, err)
 	url := regexp.MustCompile(`http://\S+/metrics`).FindString(log.String())
 	get := func() string {
@@ -105,7 +105,7 @@ func TestMetricsOutliveTheRun(t *testing.T) {
 		return string(body)
 	}
 	assert.Contains(t, get(), `words="two jobs"`)
-	moment := load.Moment{Run: "abc", Set: new(measure.Set)}
+	moment := load.Progress{Run: "abc", Set: new(measure.Set)}
 	moment.Jobs.Pushed = 2
 	watch(moment)
 	ended := make(chan struct{})

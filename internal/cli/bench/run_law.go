@@ -44,7 +44,7 @@ func judgeSample(config *load.Config, entry *registry.Entry, password string) {
 		session: entry.Dialect, counts: map[bool]int{}, byRule: map[string]*results.LoadFinding{},
 		watch: law.NewWatch(entry.Law, law.Terms{IsShared: true, Password: password, Slack: sampleSlack}),
 	}
-	s.watch.Tell(s.note)
+	s.watch.SetHandler(s.note)
 	if config.Tap, config.Findings = s.tap, s.findings; config.Disrupt != nil {
 		s.target, config.Disrupt = config.Disrupt, s
 	}

@@ -114,7 +114,7 @@ func restartFindings(t *testing.T, hook func(*fakes.Event)) (found []string) {
 				Producers: 5, Consumers: 5, Rate: 20, Warmup: plan.Duration(time.Second),
 				Duration: plan.Duration(20 * time.Second), Drain: plan.Duration(time.Minute),
 			},
-			Run: load.NewRun(), CoarseTimers: true, Protocol: registry.Default().Wire(registry.WireConfig{}),
+			Run: load.NewRunName(), CoarseTimers: true, Protocol: registry.Default().Wire(registry.WireConfig{}),
 			Dial:     place.Dial,
 			Schedule: []disrupt.Disruption{{Action: target.Restart, At: 5 * time.Second, Length: time.Second}},
 			Disrupt:  restarter{server},

@@ -42,8 +42,8 @@ func (o *metricsFlag) validate() error {
 // returns what takes the figures each second, before next does. An error is one of usage: the address cannot be
 // listened on.
 func (o *metricsFlag) serve(
-	ctx context.Context, p process, name string, plan results.LoadPlan, next func(load.Moment),
-) (watch func(load.Moment), end func(), err error) {
+	ctx context.Context, p process, name string, plan results.LoadPlan, next func(load.Progress),
+) (watch func(load.Progress), end func(), err error) {
 	if o.address == "" {
 		return next, func() {}, nil
 	}
@@ -61,7 +61,7 @@ func (o *metricsFlag) serve(
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(l) }()
 	p.Logf("serving metrics at http://%s/metrics", l.Addr())
-	watch = func(m load.Moment) {
+	watch = func(m load.Progress) {
 		run.Watch(m)
 		next(m)
 	}

@@ -50,7 +50,7 @@ func TestTheReportOfARunWithoutAServer(t *testing.T) {
 		assert.Equal(t, test.code == reports.ExitUnreachable, got.Unreachable != "", name)
 	}
 	var trouble reports.Trouble
-	assert.True(t, endsSeries(&results.Load{Phases: []results.Phase{{Name: "measure"}}, LossReason: "refused"}, &trouble))
+	assert.True(t, endsSeries(&results.Load{Phases: []results.Phase{{Name: "measure"}}, GoneReason: "refused"}, &trouble))
 	assert.Equal(t, "refused", trouble.Unreachable, "the target was lost in the middle of a run")
 	invalid := &results.Load{Phases: []results.Phase{{Name: "measure"}}}
 	assert.False(t, endsSeries(invalid, nil), "a series goes on after a run that is INVALID")

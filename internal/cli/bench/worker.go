@@ -30,8 +30,8 @@ type workerOptions struct {
 
 // workerFlags are those that concern the worker.
 type workerFlags struct {
-	concurrency int
-	start       time.Duration
+	concurrency  int
+	startTimeout time.Duration
 }
 
 // newWorker builds `fwpbench worker`.
@@ -67,7 +67,7 @@ func newWorker(p process) *cobra.Command {
 
 func (o *workerFlags) declare(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&o.concurrency, "concurrency", defaultConcurrency, "tell the worker to run `N` jobs at a time")
-	cmd.Flags().DurationVar(&o.start, "start-timeout", defaultStartTimeout,
+	cmd.Flags().DurationVar(&o.startTimeout, "start-timeout", defaultStartTimeout,
 		"the longest wait for the first FETCH of COMMAND")
 }
 
@@ -82,7 +82,7 @@ const defaultWarmup = plan.Duration(time.Second)
 
 // validate checks the values that no flag checks by itself.
 func (o *workerOptions) validate() (err error) {
-	if o.limits, err = parseThresholds(o.thresholds); err != nil {
+	if o.parsedThresholds, err = parseThresholds(o.thresholds); err != nil {
 		return err
 	}
 	if o.tablePercentiles, err = parsePercentiles(o.percentiles); err != nil {
@@ -96,7 +96,7 @@ func (o *workerFlags) validate() error {
 	switch {
 	case o.concurrency < 1:
 		return fmt.Errorf("--concurrency %d: it is 1 or more", o.concurrency)
-	case o.start <= 0:
+	case o.startTimeout <= 0:
 		return errors.New("--start-timeout must be more than 0")
 	}
 	return nil
@@ -117,7 +117,7 @@ func (p process) benchWorker(ctx context.Context, o *workerOptions, words []stri
 	}
 	defer outputs.Discard()
 	c := o.workerConfig(p, workerload.ForWorker(w), words)
-	if err := o.subject.Name(0, &c.Subject); err != nil {
+	if err := o.subject.Apply(0, &c.Subject); err != nil {
 		return err
 	}
 	bar := p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.IsVerbose)
@@ -125,7 +125,7 @@ func (p process) benchWorker(ctx context.Context, o *workerOptions, words []stri
 	defer stop()
 	p.Logf("measuring %s: %s; seed %d", c.Command, workerload.Describe(c.Workload, c.Concurrency), w.Seed)
 	live := newLive(o.reportFlags.IsVerbose, &c.Workload, p.Err)
-	c.Thresholds, c.Percentiles, c.Watch = o.limits, o.tablePercentiles, outputs.watch(live)
+	c.Thresholds, c.Percentiles, c.Watch = o.parsedThresholds, o.tablePercentiles, outputs.watch(live)
 	bar.Begin(live.state)
 	result := workerload.Run(ctx, c)
 	bar.End()
@@ -142,8 +142,8 @@ func (o *workerFlags) workerConfig(p process, w plan.Workload, words []string) w
 	}
 	command := target.RedactCommand(strings.Join(quoted, " "))
 	return workerload.Config{
-		Start: launcher(words), Command: command, Subject: shared.CommandSubject(command, words), Run: load.NewRun(),
-		Version: p.Name + " " + shared.Version(), Workload: w, Concurrency: o.concurrency, Patience: o.start,
+		Start: launcher(words), Command: command, Subject: shared.CommandSubject(command, words), Run: load.NewRunName(),
+		Version: p.Name + " " + shared.Version(), Workload: w, Concurrency: o.concurrency, Patience: o.startTimeout,
 		Processors: processors,
 	}
 }

@@ -169,7 +169,7 @@ func TestLongRepliesAreCut(t *testing.T) {
 		Conversation: []explore.Exchange{{Step: "INFO", Replies: [2]string{longReply("a"), longReply("b")}}},
 	}}}
 	var c reports.Comparison
-	(&compareOptions{}).record(&c, result, [2]shared.Endpoint{})
+	(&compareOptions{}).fillReport(&c, result, [2]shared.Endpoint{})
 	exchange, sides := c.Differences[0].Conversation[0], c.Differences[0]
 	for _, reply := range []string{exchange.A, exchange.B, sides.A.Reply, sides.B.Reply} {
 		assert.Less(t, len(reply), 500)
@@ -265,7 +265,7 @@ func TestTheExpectationsOfTheRepository(t *testing.T) {
 		if producer || strings.Contains(file, "-worker-") {
 			in = (&clientOptions{isProducer: producer}).harness(nil).Checks()
 		}
-		e, err := (&expectFlags{name: file}).read(selection{in: in})
+		e, err := (&expectFlags{name: file}).read(selection{checks: in})
 		require.NoError(t, err)
 		assert.NotEmpty(t, e.file.Lines)
 	}
@@ -303,7 +303,7 @@ func TestHowToFixServers(t *testing.T) {
 		assert.Len(t, cells, 4, line)
 		for id := range strings.SplitSeq(strings.TrimSpace(cells[0]), ", ") {
 			c, ok := registry.Default().ClauseByID(id)
-			assert.True(t, ok && c.BindsServer() && c.Breach().Breach(), "%s is never a finding about a server", id)
+			assert.True(t, ok && c.BindsServer() && c.BreachVerdict().IsBreach(), "%s is never a finding about a server", id)
 			page, section, _ := strings.Cut(docs.Fix(false, id), "#")
 			assert.Equal(t, "docs/how-to-fix-servers.md", page)
 			title := strings.ToLower("\n## " + strings.ReplaceAll(section, "-", " ") + "\n")

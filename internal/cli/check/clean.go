@@ -24,7 +24,7 @@ func newClean(p process) *cobra.Command {
 		Use:   "clean [RUN]",
 		Short: "Remove jobs that fwpcheck and fwpbench left on a server",
 		Args: func(_ *cobra.Command, args []string) error {
-			return refuse(len(args) > 1, fmt.Sprintf("clean takes one run, got %q", args))
+			return errorIf(len(args) > 1, fmt.Sprintf("clean takes one run, got %q", args))
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return p.clean(cmd.Context(), o, runName(args)) },
 	}
@@ -48,8 +48,8 @@ func (p process) clean(ctx context.Context, o *testOptions, run string) error {
 	o.targetFlags.Command = "fwpcheck clean"
 	at, err := o.targetFlags.Endpoint(o.flags, p.LookupEnv, nil)
 	if err = cmp.Or(err,
-		refuse(at.IsPrivate(), "name the server to clean with --url or FAKTORY_URL"),
-		refuse(o.timeout <= 0, "--timeout must be longer than 0")); err != nil {
+		errorIf(at.IsPrivate(), "name the server to clean with --url or FAKTORY_URL"),
+		errorIf(o.timeout <= 0, "--timeout must be longer than 0")); err != nil {
 		return err
 	}
 	p.Secrets = at.Secrets
@@ -92,7 +92,8 @@ func (p process) cleanError(ctx context.Context, at shared.Endpoint, err error) 
 func cleanPage(cleaning fwpscript.Cleaning, run string) reports.Page {
 	var page reports.Page
 	lines := func(format string, args ...any) {
-		page.Blocks = append(page.Blocks, reports.Prose{Lines: []reports.Text{reports.Words(fmt.Sprintf(format, args...))}})
+		page.Blocks = append(page.Blocks, reports.Prose{Lines: []reports.Text{reports.PlainText(fmt.Sprintf(format,
+			args...))}})
 	}
 	total := 0
 	queues := reports.Table{Columns: []reports.Column{{Title: "queue"}, {Title: "removed", AlignRight: true},

@@ -100,12 +100,12 @@ func (o *compareOptions) validate(urls []string) error {
 	return cmp.Or(
 		o.targetFlags.Subject.Check(2),
 		o.targetFlags.CheckLog(len(o.commands) > 0),
-		refuse(o.bug != "" && len(urls)+len(o.commands) > 0, "--bug works only with the embedded server"),
-		refuse(o.variation != "" && len(urls)+len(o.commands) > 0, "--variation works only with the embedded server"),
-		refuse(o.time < 0 || o.maxPause < 0, "--time and --wait cannot be less than 0"),
-		refuse(o.flags.Changed("steps") && o.steps < 1, "--steps must be 1 or more"),
-		refuse(o.connections < 1 || o.limit < 1, "--connections and --differences must be 1 or more"),
-		refuse(o.timeout <= 0 || o.patience <= 0 || o.shrink <= 0,
+		errorIf(o.bug != "" && len(urls)+len(o.commands) > 0, "--bug works only with the embedded server"),
+		errorIf(o.variation != "" && len(urls)+len(o.commands) > 0, "--variation works only with the embedded server"),
+		errorIf(o.time < 0 || o.maxPause < 0, "--time and --wait cannot be less than 0"),
+		errorIf(o.flags.Changed("steps") && o.steps < 1, "--steps must be 1 or more"),
+		errorIf(o.connections < 1 || o.limit < 1, "--connections and --differences must be 1 or more"),
+		errorIf(o.timeout <= 0 || o.patience <= 0 || o.shrink <= 0,
 			"--timeout, --patience and --shrink must be longer than 0"))
 }
 
@@ -138,7 +138,7 @@ func (p process) compare(ctx context.Context, o *compareOptions, urls []string) 
 			p.Logf("%s %s: A %.80q, B %.80q", cmp.Or(d.Command, "connection"), d.Clause, d.Sides[0].Reply, d.Sides[1].Reply)
 		}
 		r := x.Run(ctx)
-		o.record(c, r, sides)
+		o.fillReport(c, r, sides)
 		err = deathError(c, r)
 		for i, t := range []*reports.Target{&c.A, &c.B} {
 			*t = sides[i].Introduce(ctx, *t, []play.Target{x.Explorer.Target, x.Second}[i], sides[i].Password, o.timeout)
@@ -176,7 +176,7 @@ func (o *compareOptions) endpoints(urls []string) (sides [2]shared.Endpoint, err
 		return sides, cmp.Or(sides[1].SetVariation(o.variation), sides[1].SetBug(o.bug))
 	}
 	for i := range sides {
-		if err = o.targetFlags.Name(&sides[i], i); err != nil {
+		if err = o.targetFlags.ApplySubject(&sides[i], i); err != nil {
 			return sides, err
 		}
 	}
@@ -242,11 +242,11 @@ func (o *compareOptions) targets(
 	return targets, end, err
 }
 
-// record adds what a comparison found to the report. What was started for it no longer exists.
-func (*compareOptions) record(c *reports.Comparison, r *explore.ComparisonResult, sides [2]shared.Endpoint) {
+// fillReport adds what a comparison found to the report. What was started for it no longer exists.
+func (*compareOptions) fillReport(c *reports.Comparison, r *explore.ComparisonResult, sides [2]shared.Endpoint) {
 	c.Commands, c.Outcomes = r.Commands, r.Coverage.Outcomes
 	if r.Limits != [2]int{} {
-		c.Limits = r.Limits[:]
+		c.ConnLimits = r.Limits[:]
 	}
 	for i, words := range r.Unread {
 		if words != "" && c.Unread == "" {
@@ -268,7 +268,7 @@ func (*compareOptions) record(c *reports.Comparison, r *explore.ComparisonResult
 				Step: e.Step, A: text.Shorten(e.Replies[0]), B: text.Shorten(e.Replies[1]),
 			})
 		}
-		difference.Judge()
+		difference.SetBrokenSide()
 		c.Differences = append(c.Differences, difference)
 	}
 	c.Sort()
@@ -276,7 +276,7 @@ func (*compareOptions) record(c *reports.Comparison, r *explore.ComparisonResult
 
 // deathError returns that a server serves no more, unless that shows as a difference.
 func deathError(c *reports.Comparison, r *explore.ComparisonResult) error {
-	isBreach := func(d reports.Difference) bool { return d.Breaks(reports.ExitOptions{}) }
+	isBreach := func(d reports.Difference) bool { return d.IsNewBreach(reports.ExitOptions{}) }
 	for i, name := range []string{"A", "B"} {
 		if r.IsDead[i] && !slices.ContainsFunc(c.Differences, isBreach) {
 			return &shared.UnreachableError{Cause: errors.New(name + ": " + cmp.Or(r.LostReason[i],
@@ -295,7 +295,7 @@ func side(s explore.Side) reports.DifferenceSide {
 	}
 	d.Clause, d.Expected, d.Verdict = v.Clause, text.Shorten(v.Expected), reports.Fail
 	if c, ok := registry.Clause(v.Clause); ok {
-		d.Level, d.Verdict = c.Level, c.Breach()
+		d.Level, d.Verdict = c.Level, c.BreachVerdict()
 	}
 	switch {
 	case v.Rule == explore.RuleCrash:

@@ -36,7 +36,7 @@ func (e *expectFlags) declare(f *pflag.FlagSet) {
 }
 
 func (e *expectFlags) validate() error {
-	return refuse(e.updates && e.name == "", "--update-expect needs --expect FILE, the file to write")
+	return errorIf(e.updates && e.name == "", "--update-expect needs --expect FILE, the file to write")
 }
 
 // expectations holds the results of a run against a file. A nil one has no file.
@@ -101,8 +101,8 @@ func (o *runOptions) seedNote() string {
 
 // allChecks returns the checks, selected or not.
 func (c selection) allChecks() []conformance.Check {
-	all := slices.Clone(c.in)
-	for _, skipped := range c.out {
+	all := slices.Clone(c.checks)
+	for _, skipped := range c.omissions {
 		all = append(all, skipped.Check)
 	}
 	return all
@@ -203,7 +203,7 @@ const maxReplays = 20
 func (e *expectations) replayLate(
 	ctx context.Context, p process, r *reports.Report, picks selection, play func([]conformance.Check) []reports.Check,
 ) {
-	checks := slices.DeleteFunc(slices.Clone(picks.in), func(c conformance.Check) bool {
+	checks := slices.DeleteFunc(slices.Clone(picks.checks), func(c conformance.Check) bool {
 		id := c.Describe().ID
 		return reports.Find(r.Checks, func(result *reports.Check) bool { return result.ID == id && result.IsLate() }) == nil
 	})
@@ -227,7 +227,7 @@ func (e *expectations) replayFindings(
 			p.Logf("%s have new findings; %d of them are played again, alone", text.Count(len(ids), "check"), maxReplays)
 			ids = ids[:maxReplays]
 		}
-		checks := slices.DeleteFunc(slices.Clone(picks.in), func(c conformance.Check) bool {
+		checks := slices.DeleteFunc(slices.Clone(picks.checks), func(c conformance.Check) bool {
 			return !slices.Contains(ids, c.Describe().ID)
 		})
 		if len(checks) == 0 || ctx.Err() != nil {
@@ -243,7 +243,7 @@ func (e *expectations) replayFindings(
 // rewrite writes the file anew, and reads it.
 func (e *expectations) rewrite(p process, result *reports.Report, picks selection) error {
 	generators := map[string]bool{}
-	for _, check := range picks.in {
+	for _, check := range picks.checks {
 		d := check.Describe()
 		generators[d.ID] = d.File == ""
 	}
@@ -273,7 +273,7 @@ func (o *runOptions) replayer(
 	ctx context.Context, s testTarget, bed testbed,
 ) func([]conformance.Check) []reports.Check {
 	play := func(bed testbed, checks ...conformance.Check) []reports.Check {
-		r := playAlone(ctx, o.runner(s, bed, selection{in: checks}))
+		r := playAlone(ctx, o.runner(s, bed, selection{checks: checks}))
 		reports.Hide(s.Secrets.Hide, r)
 		return r.Checks
 	}

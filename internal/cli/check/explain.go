@@ -26,8 +26,9 @@ func newExplain(p process) *cobra.Command {
 		Use:   "explain CLAUSE|CHECK|AMBIGUITY|BUG",
 		Short: "Explain a clause, an ambiguity or a planted bug, or print the script of a check",
 		Args: func(_ *cobra.Command, args []string) error {
-			return refuse(len(args) != 1, "give one clause, check, ambiguity or planted bug; fwpcheck list, list --clauses and "+
-				"list --bugs show them")
+			return errorIf(len(args) != 1,
+				"give one clause, check, ambiguity or planted bug; fwpcheck list, list --clauses and "+
+					"list --bugs show them")
 		},
 		ValidArgsFunction: shared.Complete(func() []string { return explainNames(registry.All()...) }),
 		RunE:              func(_ *cobra.Command, args []string) error { return p.explain(args[0], protocol) },
@@ -206,8 +207,8 @@ func (f *explanation) checks(c conformance.Clause, checks []conformance.Descript
 		f.add("checks", check.ID+": "+check.Title)
 	}
 	switch {
-	case c.Excluded != "":
-		f.add("excluded", c.Excluded)
+	case c.ExclusionReason != "":
+		f.add("excluded", c.ExclusionReason)
 	case len(checks) > 0:
 	case c.BindsServer():
 		f.add("checks", "none yet")
@@ -237,10 +238,10 @@ func (f *explanation) add(label, words string) {
 		return
 	}
 	if last := len(*f) - 1; last >= 0 && (*f)[last].Label == label {
-		(*f)[last].Lines = append((*f)[last].Lines, reports.Words(words))
+		(*f)[last].Lines = append((*f)[last].Lines, reports.PlainText(words))
 		return
 	}
-	*f = append(*f, reports.Field{Label: label, Lines: []reports.Text{reports.Words(words)}, Prose: true})
+	*f = append(*f, reports.Field{Label: label, Lines: []reports.Text{reports.PlainText(words)}, Wrap: true})
 }
 
 // bugs adds bugs of the fakes; internal/proof/selftest proves that they are detected.

@@ -154,7 +154,7 @@ func (k *findingStore) explore(
 	k.weigh(e)
 	k.addStartFailure(e)
 	if len(e.Findings) >= k.o.limit {
-		e.Limits = fmt.Sprintf("--findings %d", k.o.limit)
+		e.EndedBy = fmt.Sprintf("--findings %d", k.o.limit)
 	}
 	recordEnd(ctx, e)
 }
@@ -191,8 +191,8 @@ type generatorOptions struct {
 func (o *generatorOptions) explorer(at shared.Endpoint, isPrivate bool) explore.Explorer {
 	return explore.Explorer{
 		Alphabet: at.Entry.Alphabet(), Password: at.Password, Seed: o.seed, Steps: o.steps, Time: o.time,
-		Connections: o.connections, Findings: o.limit, Timeout: o.timeout, Patience: o.patience, Longest: o.maxPause,
-		Unshrunk: o.noShrink, Shrinking: o.shrink, Alone: o.allowsOtherJobs() || isPrivate, NoFlush: !o.allowsFlush &&
+		Connections: o.connections, Findings: o.limit, Timeout: o.timeout, Patience: o.patience, LongestWait: o.maxPause,
+		SkipsShrinking: o.noShrink, Shrinking: o.shrink, Alone: o.allowsOtherJobs() || isPrivate, NoFlush: !o.allowsFlush &&
 			!isPrivate,
 	}
 }
@@ -262,14 +262,14 @@ func (o *exploreOptions) declareFindings(f *pflag.FlagSet) {
 // validate checks the values that no flag checks by itself.
 func (o *exploreOptions) validate() error {
 	return cmp.Or(
-		refuse(o.maxPause < 0 || o.clients < 0, "--wait and --clients cannot be less than 0"),
-		refuse(o.flags.Changed("steps") && o.steps < 1, "--steps must be 1 or more"),
-		refuse(o.connections < 1 || o.limit < 1, "--connections and --findings must be 1 or more"),
-		refuse(o.time <= 0 || o.timeout <= 0 || o.patience <= 0 || o.shrink <= 0,
+		errorIf(o.maxPause < 0 || o.clients < 0, "--wait and --clients cannot be less than 0"),
+		errorIf(o.flags.Changed("steps") && o.steps < 1, "--steps must be 1 or more"),
+		errorIf(o.connections < 1 || o.limit < 1, "--connections and --findings must be 1 or more"),
+		errorIf(o.time <= 0 || o.timeout <= 0 || o.patience <= 0 || o.shrink <= 0,
 			"--time, --timeout, --patience and --shrink must be longer than 0"),
-		refuse(minWaits*o.maxPause > o.time, fmt.Sprintf("--wait %v is too long for --time %v: give --time %v or more",
+		errorIf(minWaits*o.maxPause > o.time, fmt.Sprintf("--wait %v is too long for --time %v: give --time %v or more",
 			o.maxPause, o.time, minWaits*o.maxPause)),
-		refuse(o.replay != "" && (o.flags.Changed("seed") || o.flags.Changed("steps")),
+		errorIf(o.replay != "" && (o.flags.Changed("seed") || o.flags.Changed("steps")),
 			"--seed and --steps do not work with --replay, which plays a saved run"))
 }
 
@@ -353,7 +353,7 @@ func control(ctx context.Context, at shared.Endpoint, text string) reports.Verdi
 	}
 	defer bed.end()
 	runner := &run.Runner{
-		Protocol: at.Entry.Suite, Servers: bed.servers, Checks: conformance.Scripts(script),
+		Suite: at.Entry.Suite, Servers: bed.servers, Checks: conformance.Scripts(script),
 	}
 	return runner.Run(ctx).Checks[0].Verdict
 }
@@ -365,5 +365,5 @@ func (o *exploreOptions) refuseClients(entry *registry.Entry) error {
 	}
 	isRequested := o.flags.Changed("clients") && o.clients > 0
 	o.clients = 0
-	return refuse(isRequested, "--clients works only with FWP")
+	return errorIf(isRequested, "--clients works only with FWP")
 }

@@ -65,7 +65,7 @@ func (d *disruptFlag) apply(s *testTarget, bug string) error {
 		}
 		d.actions = append(d.actions, action)
 	}
-	if bugs, err := s.Entry.UpgradeFaultsNamed(bug); err == nil && bug != "" && s.Choice.IsEmbedded {
+	if bugs, err := s.Entry.UpgradeBugsNamed(bug); err == nil && bug != "" && s.Choice.IsEmbedded {
 		s.Bugs, s.Choice.Source = bugs, s.Choice.Source+" with the planted bug "+bug
 		return nil
 	}
@@ -75,7 +75,7 @@ func (d *disruptFlag) apply(s *testTarget, bug string) error {
 // disruptTarget is a server that an exploration disrupts.
 type disruptTarget struct {
 	*target.Server
-	disrupted  *shared.Disruptor
+	disruptor  *shared.Disruptor
 	isEmbedded bool // it is a part of this process, which a pause must not stop: a partition is the same for its clients
 }
 
@@ -84,7 +84,7 @@ func (d disruptTarget) Disrupt(ctx context.Context, action target.Action) (end f
 	if d.isEmbedded && action == target.Pause {
 		action = target.Partition
 	}
-	return d.disrupted.Begin(ctx, disrupt.Disruption{Action: action})
+	return d.disruptor.Begin(ctx, disrupt.Disruption{Action: action})
 }
 
 // start starts a server that is disrupted, or has the one of --url be.

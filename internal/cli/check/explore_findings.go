@@ -86,12 +86,12 @@ const printWindow = time.Second
 
 // keep keeps what the server printed behind the command of a finding, and saves the run.
 func (k *findingStore) keep(f explore.Finding) {
-	k.listen(f)
+	k.keepOutput(f)
 	k.saveRun(f)
 }
 
-// listen keeps what the server printed where it died, was silent or closed a connection just now.
-func (k *findingStore) listen(f explore.Finding) {
+// keepOutput keeps what the server printed where it died, was silent or closed a connection just now.
+func (k *findingStore) keepOutput(f explore.Finding) {
 	if k.printed == nil {
 		k.printed = map[int]ending{}
 	}
@@ -138,7 +138,7 @@ func (k *findingStore) saveHistory(h *history.History, found []history.Finding) 
 
 // addResult adds the findings of an exploration to the report, and saves their scripts.
 func (k *findingStore) addResult(e *reports.Exploration, r *explore.Result) {
-	e.Commands, e.Judged, e.Limit = e.Commands+r.Commands, e.Judged+r.Coverage.Answers, max(e.Limit, r.Limit)
+	e.Commands, e.Judged, e.ConnLimit = e.Commands+r.Commands, e.Judged+r.Coverage.Answers, max(e.ConnLimit, r.Limit)
 	switch k.addLoss(e, r.LostReason, len(r.Findings)); {
 	case r.LostReason != "":
 	case r.IsSilent:
@@ -183,9 +183,9 @@ func (k *findingStore) addUnserved(e *reports.Exploration, r *explore.Result) {
 	found := reports.ExplorationFinding{Finding: reports.Finding{
 		Verdict: reports.Crash, Statement: r.UnservedWords, Evidence: reports.Evidence{
 			Check: "explore", Expected: "a server that serves", Actual: r.UnservedWords,
-			Unscripted: "it was seen when the exploration was over, and not which command is the reason",
+			NoScriptReason: "it was seen when the exploration was over, and not which command is the reason",
 		},
-	}, After: r.Commands, Times: 1}
+	}, AfterCommands: r.Commands, Times: 1}
 	if k.server != nil {
 		found.Printed = k.server.Output(e.StartTime, time.Now())
 	}
@@ -210,14 +210,14 @@ func (k *findingStore) addStartFailure(e *reports.Exploration) {
 	words := text.OfError(k.startErr)
 	if startErr, ok := errors.AsType[*target.StartError](k.startErr); ok && startErr.StartsEmpty {
 		e.Findings = append(e.Findings, reports.ExplorationFinding{
-			After: e.Commands,
+			AfterCommands: e.Commands,
 			Finding: reports.Finding{Verdict: reports.Fail, Evidence: reports.Evidence{
 				Check: run.StartsCheck, Expected: "a server that serves again after it was stopped", Actual: words,
-				Unscripted: "a script cannot express it",
+				NoScriptReason: "a script cannot express it",
 			}},
 		})
 	}
-	if !slices.ContainsFunc(e.Findings, func(f reports.ExplorationFinding) bool { return f.Verdict.Breach() }) {
+	if !slices.ContainsFunc(e.Findings, func(f reports.ExplorationFinding) bool { return f.Verdict.IsBreach() }) {
 		e.Unreachable = words
 		return
 	}
@@ -244,7 +244,7 @@ func (k *findingStore) addHistory(e *reports.Exploration, r *crowd.Result) {
 	k.addLeftover(e, r.UnaccountedJobs)
 	for _, f := range r.Findings {
 		if f.Crash { // it was the last that the load met
-			k.listen(f)
+			k.keepOutput(f)
 		}
 		k.addFinding(e, f, k.history)
 	}
@@ -265,8 +265,8 @@ func (k *findingStore) addFinding(e *reports.Exploration, f explore.Finding, run
 	found := reports.ExplorationFinding{
 		Finding: reports.Finding{Clause: f.Clause, Verdict: reports.Fail, Premises: f.Premises, Evidence: reports.Evidence{
 			Check: "explore", Expected: f.Expected, Actual: f.Got, Frequency: f.Detail, Script: f.Script,
-			Unscripted: f.Unscripted, Unshrunk: f.Unshrunk}},
-		After: f.Commands, Times: f.Times, Places: f.Places, Run: runFile,
+			NoScriptReason: f.UnscriptedReason, LastSteps: f.Unshrunk}},
+		AfterCommands: f.Commands, Times: f.Times, Places: f.Places, RunPath: runFile,
 		Reproduced: f.Hits, Attempts: f.Tries,
 	}
 	output := k.printed[f.Number]
@@ -278,8 +278,9 @@ func (k *findingStore) addFinding(e *reports.Exploration, f explore.Finding, run
 	}
 	judge(&found.Finding, f)
 	if f.Script != "" {
-		found.Path = k.saveScript(k.p, f.Name(), f.Script, e.Version, target.Redact(k.at.String()), k.o.seed, e.StartTime)
-		found.Reproduce = k.reproduce(cmp.Or(found.Path, "-"), f.Script)
+		found.ScriptPath = k.saveScript(k.p, f.Name(), f.Script, e.Version, target.Redact(k.at.String()), k.o.seed,
+			e.StartTime)
+		found.Reproduce = k.reproduce(cmp.Or(found.ScriptPath, "-"), f.Script)
 		found.Control = k.control(f.Script)
 	}
 	if f.Script == "" && len(f.Unshrunk) > 0 {
@@ -289,7 +290,7 @@ func (k *findingStore) addFinding(e *reports.Exploration, f explore.Finding, run
 			found.Reproduce = k.reproduce(found.Saved, strings.Join(f.Unshrunk, "\n"))
 		}
 	}
-	if found.Control.Breach() { // it may be an error of fwpcheck
+	if found.Control.IsBreach() { // it may be an error of fwpcheck
 		found.Verdict = reports.Warn
 	}
 	e.Findings = append(e.Findings, found)
@@ -302,7 +303,7 @@ func (k *findingStore) addFinding(e *reports.Exploration, f explore.Finding, run
 // judge gives a finding its level and verdict.
 func judge(found *reports.Finding, f explore.Finding) {
 	if c, ok := registry.Clause(f.Clause); ok {
-		found.Level, found.Statement, found.Verdict = c.Level, c.Statement, c.Breach()
+		found.Level, found.Statement, found.Verdict = c.Level, c.Statement, c.BreachVerdict()
 	}
 	switch {
 	case f.IsRecommendation:
@@ -346,7 +347,7 @@ func (k *findingStore) weigh(e *reports.Exploration) {
 			isAlike := !f.Confirmed() && k.kinds[i] == k.kinds[j] && other.Clause != f.Clause
 			follows := isAlike || slices.Contains(f.Premises, other.Clause)
 			if follows && other.Confirmed() && other.Verdict == reports.Fail {
-				f.Verdict, f.Explained = reports.Warn, other.Clause
+				f.Verdict, f.ExplainedBy = reports.Warn, other.Clause
 				break
 			}
 		}

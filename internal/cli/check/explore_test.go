@@ -60,7 +60,7 @@ func TestFindingsAreWeighed(t *testing.T) {
 			}
 			k.weigh(e)
 			assert.Equal(t, test.want, e.Findings[0].Verdict)
-			assert.Equal(t, test.want == reports.Warn && name != "a recommendation is", e.Findings[0].Explained != "")
+			assert.Equal(t, test.want == reports.Warn && name != "a recommendation is", e.Findings[0].ExplainedBy != "")
 		})
 	}
 }
@@ -101,9 +101,9 @@ func TestTheRunsOfSeveralExplorationsAreSaved(t *testing.T) {
 	k.addResult(e, &explore.Result{Commands: 4, Coverage: coverage, Findings: []explore.Finding{found}})
 	require.Len(t, e.Findings, 2)
 	for _, f := range e.Findings {
-		assert.Contains(t, f.Run, "FWP-ACK-01")
+		assert.Contains(t, f.RunPath, "FWP-ACK-01")
 	}
-	assert.NotEqual(t, e.Findings[0].Run, e.Findings[1].Run)
+	assert.NotEqual(t, e.Findings[0].RunPath, e.Findings[1].RunPath)
 	assert.Equal(t, 7, e.Commands)
 	assert.Equal(t, map[string]int{"identified": 4}, e.States)
 }
@@ -118,7 +118,7 @@ func TestWhatWasNotPlayedIsSaved(t *testing.T) {
 	k.path = t.TempDir()
 	lines := []string{"title: FWP-INFO-01: an example", "", "connect as producer", "C: INFO", "clause FWP-INFO-01", "S: $"}
 	e := &reports.Exploration{}
-	finding := conformance.Finding{Clause: "FWP-INFO-01", Unscripted: "it did not", Unshrunk: lines}
+	finding := conformance.Finding{Clause: "FWP-INFO-01", UnscriptedReason: "it did not", Unshrunk: lines}
 	k.addFinding(e, explore.Finding{Rule: "reply", Finding: finding}, "")
 	found := e.Findings[0]
 	assert.Contains(t, found.Reproduce, "fwpcheck run "+found.Saved)

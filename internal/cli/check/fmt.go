@@ -35,7 +35,7 @@ func (p process) format(args []string, isDryRun bool) error {
 	}
 	failures, changes := 0, 0
 	for _, f := range files {
-		script, err := scenarios.Parse(dialectOf(f.source, registry.Default()).Dialect, f.name, f.source)
+		script, err := scenarios.Parse(scriptProtocol(f.source, registry.Default()).Dialect, f.name, f.source)
 		if err != nil {
 			p.Logf("%v", err)
 			failures++

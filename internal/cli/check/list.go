@@ -72,7 +72,7 @@ func (p process) printList(protocol *registry.Entry, kinds listKinds, want facet
 		return p.list(rules, "check", facets{"party": want["party"]}, asJSON)
 	}
 	in, _, err := conformance.Selection{
-		Protocol: protocol.Suite, Checks: want["check"], Clauses: want["clause"], Levels: want["level"],
+		Suite: protocol.Suite, Checks: want["check"], Clauses: want["clause"], Levels: want["level"],
 	}.Apply(all)
 	if err != nil {
 		return badSelection(err, all)
@@ -313,7 +313,7 @@ func clauseRows(p *registry.Entry, checks []conformance.Check) (rows []row) {
 		}
 		count := text.Count(len(ids), "check")
 		switch {
-		case c.Excluded != "":
+		case c.ExclusionReason != "":
 			count = "excluded"
 		case len(ids) == 0:
 			count = "no check"
@@ -321,7 +321,7 @@ func clauseRows(p *registry.Entry, checks []conformance.Check) (rows []row) {
 		rows = append(rows, row{
 			value: listedClause{
 				c.ID, c.Level, c.Party, c.Section, c.Sources, c.Statement, c.Reading, c.Recorded, c.Ambiguity,
-				strings.Fields(c.Special), ids, c.Excluded, bugs[c.ID],
+				strings.Fields(c.Special), ids, c.ExclusionReason, bugs[c.ID],
 			},
 			cells: []string{c.ID, string(c.Level), c.Party, count, c.Statement}, facets: facetsOf(c, byClause),
 		})

@@ -67,8 +67,8 @@ func (o *testOptions) drawSeed() {
 	}
 }
 
-// refuse returns an error with these words if the flags are bad.
-func refuse(isBad bool, words string) error {
+// errorIf returns an error with these words if the flags are bad.
+func errorIf(isBad bool, words string) error {
 	if isBad {
 		return errors.New(words)
 	}
@@ -121,7 +121,7 @@ func addFixes(r reports.Result) {
 
 // deliver writes a result where the flags say, and returns the error that ends the command.
 func (o *testOptions) deliver(p process, r reports.Result) error {
-	reports.Bound(r)
+	reports.ShortenLists(r)
 	addFixes(r)
 	exit := reports.ExitOptions{Strict: o.isStrict, Require: o.require}
 	return p.Deliver(shared.Output{Flags: &o.reportFlags, Exit: exit, Report: r})

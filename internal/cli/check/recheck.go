@@ -38,7 +38,7 @@ func newRecheck(p process) *cobra.Command {
 		Use:   "recheck FILE...|-",
 		Short: "Evaluate a saved report or saved histories again",
 		Args: func(_ *cobra.Command, args []string) error {
-			return refuse(len(args) == 0, "give the files of a report or of histories, or - for standard input")
+			return errorIf(len(args) == 0, "give the files of a report or of histories, or - for standard input")
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := cmp.Or(o.expect.validate(), o.reportFlags.Validate()); err != nil {
@@ -110,7 +110,7 @@ func (o *recheckOptions) applyExpectations(r *reports.Report) (*reports.Report, 
 		return nil, err
 	}
 	ids := texts(r.Checks, func(c reports.Check) string { return c.ID })
-	e, err := o.expect.read(selection{in: all}, ids...)
+	e, err := o.expect.read(selection{checks: all}, ids...)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (p process) judge(o *recheckOptions, names []string) error {
 			p.Logf("%s: %s", name, f.Damage)
 		}
 		if h != nil {
-			check(&f, h)
+			fillHistory(&f, h)
 		}
 		all.Files = append(all.Files, f)
 	}
@@ -165,10 +165,10 @@ func (p process) loadHistory(name string) (*history.History, error) {
 	return h, err
 }
 
-// check fills in what a history shows.
-func check(f *reports.History, h *history.History) {
+// fillHistory fills in what a history shows.
+func fillHistory(f *reports.History, h *history.History) {
 	report := history.Examine(h)
-	f.Events, f.Drained, f.CutTime = len(h.Events), h.Drained, h.Cut
+	f.Events, f.Drained, f.CutTime = len(h.Events), h.Drained, h.CutAt
 	f.Jobs, f.Settled, f.Inconclusive = report.Jobs, report.Settled, causes(report.Undecided)
 	for _, found := range report.Findings {
 		clause := clauseOf(string(found.Breach))

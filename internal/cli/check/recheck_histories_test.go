@@ -24,7 +24,7 @@ func call(second int, op history.Op, jid string, o history.Outcome) history.Even
 		Call: time.Duration(second) * time.Second, Return: time.Duration(second+1) * time.Second,
 	}
 	switch {
-	case o == history.Open:
+	case o == history.NoReply:
 		e.Return = -1
 	case op == history.Fetch && o == history.Empty:
 		e.Queue = ""
@@ -52,7 +52,7 @@ func writeHistory(t *testing.T, text string) string {
 
 func TestJudge(t *testing.T) {
 	t.Parallel()
-	const ok, noReply = history.OK, history.Open
+	const ok, noReply = history.OK, history.NoReply
 	push, fetch, ack := call(0, history.Push, "j1", ok), call(1, history.Fetch, "j1", ok), call(2, history.Ack, "j1", ok)
 	empty := call(9, history.Fetch, "", history.Empty)
 	secondFetch := call(3, history.Fetch, "j1", ok)

@@ -145,7 +145,7 @@ func conversationOf(name string, f *reports.Finding, lines []reports.Line) *life
 	found := reports.LifeFinding{Clause: f.Clause, Description: "expected " + text.Brief(text.OneLine(f.Expected), limit) +
 		"; got " +
 		text.Brief(text.OneLine(f.Actual), limit)}
-	return life.OfConversation(name, lines, f.Marked, found)
+	return life.OfConversation(name, lines, f.MarkedLine, found)
 }
 
 // recordOf returns the record of a history.

@@ -70,7 +70,7 @@ const maxBreaches = 3
 
 // check returns an error if a flag has a value that it cannot have.
 func (o *recordOptions) check() error {
-	return cmp.Or(refuse(o.length < 0 || o.timeout <= 0 || o.concurrency < 0,
+	return cmp.Or(errorIf(o.length < 0 || o.timeout <= 0 || o.concurrency < 0,
 		"--for and --concurrency cannot be less than 0, and --timeout must be longer than 0"),
 		shared.CheckWritable("--output", o.output))
 }
@@ -139,7 +139,7 @@ func (o *recordOptions) endpoint() (shared.Endpoint, error) {
 	if err != nil {
 		return endpoint, fmt.Errorf("--upstream: %w", err)
 	}
-	err = cmp.Or(o.targetFlags.Subject.Check(1), o.targetFlags.Name(&endpoint, 0))
+	err = cmp.Or(o.targetFlags.Subject.Check(1), o.targetFlags.ApplySubject(&endpoint, 0))
 	if err != nil || o.passwordFile == "" {
 		return endpoint, err
 	}
@@ -232,7 +232,7 @@ func breachText(b clientrules.Breach) string {
 		place += " worker " + b.Worker
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s %s: %s%s: %s\n", c.Breach(), party, b.Name, place, b.Text)
+	fmt.Fprintf(&text, "%s %s: %s%s: %s\n", c.BreachVerdict(), party, b.Name, place, b.Text)
 	fmt.Fprintf(&text, "  %s (%s): %s\n", c.ID, c.Level, c.Statement)
 	for _, m := range b.Evidence {
 		text.WriteString("  " + m.String() + "\n")
@@ -276,7 +276,7 @@ func (p process) saveScript(name string, r *record.Recorder, s record.Summary) e
 // recordExit returns the exit code of a recording.
 func recordExit(s record.Summary) int {
 	for name := range s.Counts.Breaches {
-		if clauseOf(name).Breach() == reports.Fail {
+		if clauseOf(name).BreachVerdict() == reports.Fail {
 			return reports.ExitFindings
 		}
 	}
@@ -302,7 +302,7 @@ func clauseID(breach string) string {
 
 // recordPage returns what a recording has seen. Code is the exit code.
 func recordPage(s record.Summary, code int) reports.Page {
-	blocks := []reports.Block{reports.Heading{Level: 1, Text: reports.Words("RECORDED")}, recordCounts(s)}
+	blocks := []reports.Block{reports.Heading{Level: 1, Text: reports.PlainText("RECORDED")}, recordCounts(s)}
 	if len(s.Counts.Breaches) > 0 {
 		blocks = append(blocks, recordBreaches(s))
 	}
@@ -315,7 +315,7 @@ func recordPage(s record.Summary, code int) reports.Page {
 			undecided++
 		}
 	}
-	blocks = append(blocks, reports.Prose{Lines: []reports.Text{reports.Words(fmt.Sprintf(
+	blocks = append(blocks, reports.Prose{Lines: []reports.Text{reports.PlainText(fmt.Sprintf(
 		"%s passed; the situation of %s did not occur, so they are inconclusive.",
 		text.Count(len(rules), "rule"), text.Count(undecided, "rule")))}})
 	words := "no violations of the specification"
@@ -329,12 +329,12 @@ func recordPage(s record.Summary, code int) reports.Page {
 	case len(s.Counts.Commands) == 0: // a health check
 		words = "no client sent a command: nothing was evaluated"
 	case slices.ContainsFunc(slices.Collect(maps.Keys(s.Counts.Breaches)), func(name string) bool {
-		return clauseOf(name).Breach() == reports.Warn
+		return clauseOf(name).BreachVerdict() == reports.Warn
 	}):
 		words = "only recommendations were violated"
 	}
 	return reports.Page{Blocks: append(blocks, reports.Conclusion{
-		Facts: fmt.Sprintf("%s; exit code %d", s.Duration.Round(time.Millisecond), code), Words: reports.Words(words),
+		Facts: fmt.Sprintf("%s; exit code %d", s.Duration.Round(time.Millisecond), code), Words: reports.PlainText(words),
 	})}
 }
 
@@ -345,7 +345,7 @@ func recordCounts(s record.Summary) reports.Block {
 	}
 	var counts reports.Fields
 	add := func(label, words string) {
-		counts.Fields = append(counts.Fields, reports.Field{Label: label, Lines: []reports.Text{reports.Words(words)}})
+		counts.Fields = append(counts.Fields, reports.Field{Label: label, Lines: []reports.Text{reports.PlainText(words)}})
 	}
 	add("connections", fmt.Sprint(s.Counts.Connections))
 	add("bytes", fmt.Sprintf("%d from clients, %d from the server", s.Counts.ClientBytes, s.Counts.ServerBytes))
@@ -367,7 +367,7 @@ func recordBreaches(s record.Summary) reports.Block {
 	for _, name := range slices.Sorted(maps.Keys(s.Counts.Breaches)) {
 		c := clauseOf(name)
 		t.Rows = append(t.Rows,
-			reports.Cells(c.Breach().String(), fmt.Sprint(s.Counts.Breaches[name]), name, c.ID, c.Statement))
+			reports.Cells(c.BreachVerdict().String(), fmt.Sprint(s.Counts.Breaches[name]), name, c.ID, c.Statement))
 	}
 	return t
 }

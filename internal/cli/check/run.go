@@ -112,12 +112,12 @@ func (p process) play(ctx context.Context, o *runOptions, plan playPlan) *report
 		p.Logf("%s must wait, up to %v; --quick leaves them out",
 			text.Count(n, plan.thing), longest.Round(time.Second))
 	}
-	plays := newProgress(plan.in, o.repeat, o.parallel)
+	plays := newProgress(plan.checks, o.repeat, o.parallel)
 	plan.bar.Begin(plays.state)
 	runner := plan.runner(plan.selection)
 	runner.Expected, runner.Progress = plan.expectations.matcher(), plays.finish
 	if o.reportFlags.IsVerbose {
-		runner.Watch = p.printer(len(plan.in) > 1)
+		runner.WatchLine = p.printer(len(plan.checks) > 1)
 	}
 	r := runner.Run(ctx)
 	r.Rerun = runner.Reproduce("CHECK")
@@ -141,7 +141,7 @@ func (p process) play(ctx context.Context, o *runOptions, plan playPlan) *report
 func (o *runOptions) runner(s testTarget, bed testbed, picks selection) *run.Runner {
 	c := o.commands(s, picks.areUserScripts)
 	return &run.Runner{
-		Protocol: s.Entry.Suite, Servers: bed.servers, Checks: picks.in, Omissions: picks.out,
+		Suite: s.Entry.Suite, Servers: bed.servers, Checks: picks.checks, Omissions: picks.omissions,
 		Provide: provide(s), Reproduce: c.run, Shrink: c.shrink,
 		Timeout: o.timeout, Patience: o.patience, Parallel: o.parallel, Seed: o.seed,
 		SeedNames: s.IsPrivate(), Repeat: o.repeat, FailFast: o.failFast, Quick: o.selection.Quick,
@@ -166,7 +166,7 @@ func complete(ctx context.Context, r *reports.Report, s testTarget, bed testbed,
 	}
 	r.MissReason = missedBug(r, s, picks)
 	r.Scripts = picks.scripts(r)
-	picks.keepRecords(r)
+	picks.markObserved(r)
 	if picks.areUserScripts { // scripts of the user's have no part in the other clauses
 		r.Clauses = slices.DeleteFunc(r.Clauses, func(c reports.Clause) bool { return len(c.Checks) == 0 })
 		r.Law = nil
@@ -184,24 +184,24 @@ func missedBug(r *reports.Report, s testTarget, picks selection) string {
 			continue
 		}
 		return fmt.Sprintf("no selected check found the planted bug %s (%s); %s were left out", f.Name,
-			strings.Join(f.Clauses, ", "), text.Count(len(picks.out), "check"))
+			strings.Join(f.Clauses, ", "), text.Count(len(picks.omissions), "check"))
 	}
 	return ""
 }
 
 // selection is the checks that are played, and those that are not.
 type selection struct {
-	in             []conformance.Check
-	out            []conformance.Omission
+	checks         []conformance.Check
+	omissions      []conformance.Omission
 	areUserScripts bool // they are scripts of the user's
 
-	recordIDs []string // the checks of an extension that the user has not named: what they find only counts as observed
+	observedIDs []string // the checks of an extension that the user has not named: what they find only counts as observed
 }
 
 // scripts returns the texts of the suite's scripts that findings are about.
 func (c selection) scripts(r *reports.Report) map[string]string {
 	scripts, found := map[string]string{}, texts(r.Findings(), func(f reports.Finding) string { return f.File })
-	for _, check := range c.in {
+	for _, check := range c.checks {
 		d := check.Describe()
 		if slices.Contains(found, d.File) && !c.areUserScripts && len(d.Source) > 0 {
 			scripts[d.File] = strings.TrimSuffix(strings.Join(d.Source, "\n"), "\n") + "\n"
@@ -212,7 +212,7 @@ func (c selection) scripts(r *reports.Report) map[string]string {
 
 // countWaits returns how many checks a quick run leaves out, and the longest time that one of them has to wait.
 func (c selection) countWaits() (n int, longest time.Duration) {
-	for _, check := range c.in {
+	for _, check := range c.checks {
 		if wait := check.Describe().Wait; wait > conformance.QuickWait {
 			n, longest = n+1, max(longest, wait)
 		}
@@ -224,8 +224,8 @@ func (c selection) countWaits() (n int, longest time.Duration) {
 func (o *runOptions) choose(
 	all []conformance.Check, entry *registry.Entry,
 ) (picks selection, e *expectations, err error) {
-	o.selection.Protocol = entry.Suite
-	if picks.in, picks.out, err = o.selection.Apply(all); err != nil {
+	o.selection.Suite = entry.Suite
+	if picks.checks, picks.omissions, err = o.selection.Apply(all); err != nil {
 		return picks, nil, badSelection(err, all)
 	}
 	e, err = o.expect.read(picks)
@@ -314,8 +314,8 @@ func (o *runOptions) declareRunning(f *pflag.FlagSet) {
 // validate checks the values that no flag checks by itself, and draws the seed.
 func (o *runOptions) validate() error {
 	err := cmp.Or(
-		refuse(o.timeout <= 0, "--timeout must be longer than 0"),
-		refuse(o.patience <= 0, "--patience must be longer than 0"),
+		errorIf(o.timeout <= 0, "--timeout must be longer than 0"),
+		errorIf(o.patience <= 0, "--patience must be longer than 0"),
 		o.validatePlays(checkRequirable))
 	if err != nil {
 		return err
@@ -328,8 +328,8 @@ func (o *runOptions) validate() error {
 func (o *runOptions) validatePlays(check func(clause string) error) error {
 	o.setSeed()
 	return cmp.Or(
-		refuse(o.flags.Changed("parallel") && o.parallel < 1, "--parallel must be 1 or more"),
-		refuse(o.repeat < 1, "--repeat must be 1 or more"),
+		errorIf(o.flags.Changed("parallel") && o.parallel < 1, "--parallel must be 1 or more"),
+		errorIf(o.repeat < 1, "--repeat must be 1 or more"),
 		o.checkRequired(check), o.expect.validate())
 }
 
@@ -348,8 +348,8 @@ func checkRequirable(id string) error {
 	case ok && !c.BindsServer():
 		return fmt.Errorf("--require %s: the clause binds clients, and the target is a server, so no run can evaluate it",
 			id)
-	case ok && c.Excluded != "":
-		return fmt.Errorf("--require %s: no run can evaluate it: %s", id, c.Excluded)
+	case ok && c.ExclusionReason != "":
+		return fmt.Errorf("--require %s: no run can evaluate it: %s", id, c.ExclusionReason)
 	case ok:
 		return nil
 	}

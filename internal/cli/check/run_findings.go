@@ -92,7 +92,7 @@ func (o *runOptions) saveFindings(p process, r *reports.Report, s testTarget, pi
 		c := &r.Checks[i]
 		saveCheck(c, r, save, paths)
 		for j := range c.Findings {
-			if f := &c.Findings[j]; f.Saved != "" && len(f.Unshrunk) == 0 {
+			if f := &c.Findings[j]; f.Saved != "" && len(f.LastSteps) == 0 {
 				f.Reproduce = cmds.run(f.Saved)
 				if f.Shrink != "" {
 					f.Shrink = cmds.shrink(f.Saved, c.ID+" "+f.Clause)
@@ -124,8 +124,8 @@ func saveCheck(
 				paths[id] = save(name, script)
 			}
 			f.Saved = paths[id]
-		case len(f.Unshrunk) > 0:
-			f.Saved = save(name+"-"+f.Clause, unplayedText(f.Unshrunk))
+		case len(f.LastSteps) > 0:
+			f.Saved = save(name+"-"+f.Clause, unplayedText(f.LastSteps))
 		}
 	}
 }

@@ -199,22 +199,22 @@ func TestExtensiond(t *testing.T) {
 			s := testTarget{Endpoint: shared.Endpoint{Entry: test.entry}}
 			all, err := test.entry.Checks()
 			require.NoError(t, err)
-			picks := selection{in: all}
+			picks := selection{checks: all}
 			test.options.timeout = time.Minute
 			runServer := registry.OfferFWP(server, nil)
 			runServer.StartServer = func() (run.Server, func(), error) { return registry.OfferFWP(server, nil), func() {}, nil }
 			test.options.applyExtension(t.Context(), &s, testbed{servers: []run.Server{runServer}}, &picks)
 			for _, check := range test.checks {
-				assert.Contains(t, namesOf(picks.in), check)
+				assert.Contains(t, namesOf(picks.checks), check)
 			}
-			assert.Equal(t, test.isRecorded, picks.recordIDs != nil)
+			assert.Equal(t, test.isRecorded, picks.observedIDs != nil)
 			assert.Equal(t, test.entry == extension, slices.Contains(s.Flags(), "--extension"), "one that was detected is not given")
 			if test.absence != "" {
-				assert.NotContains(t, namesOf(picks.in), test.absence)
+				assert.NotContains(t, namesOf(picks.checks), test.absence)
 				assert.Contains(t, namesOf(picks.allChecks()), test.absence)
 			}
 			if test.checks == nil && test.absence == "" {
-				assert.Len(t, picks.in, len(all))
+				assert.Len(t, picks.checks, len(all))
 				assert.Same(t, test.entry, s.Entry)
 			}
 		})
@@ -235,7 +235,7 @@ func TestKeepRecords(t *testing.T) {
 		{ID: "A-01", Verdict: reports.Fail, Checks: []string{"ours"}},
 		{ID: "A-02", Verdict: reports.Inconclusive, Checks: []string{"ours", "other"}},
 	}}
-	selection{recordIDs: []string{"ours"}}.keepRecords(r)
+	selection{observedIDs: []string{"ours"}}.markObserved(r)
 	assert.Empty(t, r.Checks[0].Findings)
 	assert.Equal(t, reports.Observed, r.Checks[0].Verdict)
 	assert.Equal(t, "expected +OK, got -", r.Checks[0].Clauses[0].Cause)
@@ -314,7 +314,7 @@ func TestALateCheckIsTriedAgainAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			picks := selection{in: []conformance.Check{conformance.Property{Name: "push/accepted"}}}
+			picks := selection{checks: []conformance.Check{conformance.Property{Name: "push/accepted"}}}
 			file := filepath.Join(t.TempDir(), "known.expect")
 			require.NoError(t, os.WriteFile(file, nil, 0o600))
 			e, err := (&expectFlags{name: file}).read(picks)

@@ -61,7 +61,7 @@ func (p process) readScript(name string) ([]byte, error) {
 
 // requireScripts returns an error for a command line without scripts.
 func requireScripts(_ *cobra.Command, args []string) error {
-	return refuse(len(args) == 0, "give script files, folders, or - for standard input")
+	return errorIf(len(args) == 0, "give script files, folders, or - for standard input")
 }
 
 // scriptSuffix ends the names of scripts.
@@ -112,7 +112,7 @@ func scriptPaths(path string) (names []string, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("read scripts: %w", err)
 	}
-	return names, refuse(len(names) == 0, "no .fwp file in "+path)
+	return names, errorIf(len(names) == 0, "no .fwp file in "+path)
 }
 
 // checkHint returns a hint for the name of a check in the place of a file.
@@ -128,7 +128,7 @@ func examine(
 	files []scriptFile, fallback *registry.Entry,
 ) (scripts []*scenarios.Script, found scenarios.Problems) {
 	for _, f := range files {
-		protocol := dialectOf(f.source, fallback)
+		protocol := scriptProtocol(f.source, fallback)
 		script, err := scenarios.Parse(protocol.Dialect, f.name, f.source)
 		problems, ok := errors.AsType[scenarios.Problems](err)
 		switch {
@@ -266,9 +266,9 @@ func expandExtensions(name string) (all []*registry.Entry, err error) {
 	return all, nil
 }
 
-// dialectOf returns the protocol whose dialect a script is written in: that of its header, else the given one. What the
-// header names and is unknown is reported by the parser.
-func dialectOf(source []byte, fallback *registry.Entry) *registry.Entry {
+// scriptProtocol returns the protocol whose dialect a script is written in: that of its header, else the given one.
+// What the header names and is unknown is reported by the parser.
+func scriptProtocol(source []byte, fallback *registry.Entry) *registry.Entry {
 	if name := scenarios.Protocol(source); name != "" {
 		if p, err := registry.Lookup(name); err == nil {
 			return p
@@ -286,7 +286,7 @@ func protocolOf(files []scriptFile, name, extension string) (*registry.Entry, er
 	}
 	protocol := fallback
 	for i, f := range files {
-		switch p := dialectOf(f.source, fallback); {
+		switch p := scriptProtocol(f.source, fallback); {
 		case name != "" && p != fallback:
 			return nil, fmt.Errorf("the protocol of %s is %s, and that of the target is %s", f.name, p.Name, name)
 		case i > 0 && p != protocol:

@@ -34,7 +34,7 @@ func newShrink(p process) *cobra.Command {
 		Use:   "shrink FILE",
 		Short: "Shorten a script while it still shows its finding",
 		Args: func(_ *cobra.Command, args []string) error {
-			return refuse(len(args) != 1,
+			return errorIf(len(args) != 1,
 				fmt.Sprintf("give one script, the one with the finding: got %d files", len(args)))
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return p.shrink(cmd.Context(), o, args[0]) },
@@ -55,7 +55,7 @@ func newShrink(p process) *cobra.Command {
 func (p process) shrink(ctx context.Context, o *shrinkOptions, file string) error {
 	script, protocol, err := p.loadScript(file, o.targetFlags.Protocol())
 	if err = cmp.Or(err,
-		refuse(o.length <= 0 || o.timeout <= 0, "--for and --timeout must be longer than 0")); err != nil {
+		errorIf(o.length <= 0 || o.timeout <= 0, "--for and --timeout must be longer than 0")); err != nil {
 		return err
 	}
 	o.targetFlags.SetProtocol(protocol)

@@ -30,7 +30,7 @@ func newSite(p process) *cobra.Command {
 		Use:   "site REPORT... -o FOLDER",
 		Short: "Make a web site from saved reports of servers and workers",
 		Args: func(_ *cobra.Command, args []string) error {
-			return refuse(len(args) == 0, "give reports; fwpcheck run -o report.json writes one")
+			return errorIf(len(args) == 0, "give reports; fwpcheck run -o report.json writes one")
 		},
 		RunE: func(_ *cobra.Command, args []string) error { return p.site(args, subjects, folder) },
 	}

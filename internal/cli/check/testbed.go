@@ -159,7 +159,7 @@ func (s testTarget) start(
 	server.Failed = func() error {
 		err := started.Failure()
 		if startErr, ok := errors.AsType[*target.StartError](err); ok {
-			return &run.UnservedError{Cause: err, OnData: startErr.StartsEmpty}
+			return &run.UnservedError{Cause: err, ServesWhenEmpty: startErr.StartsEmpty}
 		}
 		return nil
 	}
@@ -226,11 +226,12 @@ func (o *runOptions) recordExtension(ctx context.Context, s *testTarget, server 
 	added := slices.DeleteFunc(all, func(c conformance.Check) bool {
 		return slices.ContainsFunc(picks.allChecks(), hasID(c.Describe().ID))
 	})
-	in, out, selectErr := conformance.Selection{Protocol: entry.Suite, Quick: o.selection.Quick}.Apply(added)
+	in, out, selectErr := conformance.Selection{Suite: entry.Suite, Quick: o.selection.Quick}.Apply(added)
 	if err != nil || selectErr != nil {
 		return
 	}
-	picks.in, picks.out, picks.recordIDs = append(picks.in, in...), append(picks.out, out...), namesOf(in)
+	picks.checks, picks.omissions, picks.observedIDs = append(picks.checks, in...), append(picks.omissions, out...),
+		namesOf(in)
 	s.Entry, s.IsExtensionDetected = entry, true
 	s.Choice.Source += fmt.Sprintf("; the checks of --extension %s are played too; without that flag they do not affect "+
 		"the result",
@@ -239,22 +240,22 @@ func (o *runOptions) recordExtension(ctx context.Context, s *testTarget, server 
 
 // skip leaves out those of the chosen checks that match, and says why.
 func (c *selection) skip(reason string, f func(id string) bool) {
-	c.in = slices.DeleteFunc(slices.Clone(c.in), func(check conformance.Check) bool {
+	c.checks = slices.DeleteFunc(slices.Clone(c.checks), func(check conformance.Check) bool {
 		matches := f(check.Describe().ID)
 		if matches {
-			c.out = append(c.out, conformance.Omission{Check: check, Explanation: reason})
+			c.omissions = append(c.omissions, conformance.Omission{Check: check, Explanation: reason})
 		}
 		return matches
 	})
 }
 
-// keepRecords has the checks that only record not change the exit code: what they found is observed, and what they left
-// open was not selected.
-func (c selection) keepRecords(r *reports.Report) {
+// markObserved has the checks that only record not change the exit code: what they found is observed, and what they
+// left open was not selected.
+func (c selection) markObserved(r *reports.Report) {
 	reasons := map[string]string{} // why, by clause
 	record := func(v *reports.Verdict, words *string, reason *reports.ReasonCode, clause string) {
 		switch {
-		case v.Breach():
+		case v.IsBreach():
 			*v, *words = reports.Observed, reasons[clause]
 		case !v.IsDecided():
 			*v, *words = reports.NotSelected, "it was inconclusive, and --extension was not given"
@@ -263,7 +264,7 @@ func (c selection) keepRecords(r *reports.Report) {
 	}
 	for i := range r.Checks {
 		check := &r.Checks[i]
-		if !slices.Contains(c.recordIDs, check.ID) {
+		if !slices.Contains(c.observedIDs, check.ID) {
 			continue
 		}
 		for _, f := range check.Findings {
@@ -278,7 +279,7 @@ func (c selection) keepRecords(r *reports.Report) {
 	}
 	for i := range r.Clauses {
 		row := &r.Clauses[i]
-		isOther := func(id string) bool { return !slices.Contains(c.recordIDs, id) }
+		isOther := func(id string) bool { return !slices.Contains(c.observedIDs, id) }
 		if len(row.Checks) > 0 && !slices.ContainsFunc(row.Checks, isOther) {
 			record(&row.Verdict, &row.Cause, &row.Reason, row.ID)
 		}

@@ -114,8 +114,8 @@ func (o *upgradeOptions) declareServer(cmd *cobra.Command) {
 	f.Uint64Var(&o.seed, "seed", 0, "seed of the contents of the jobs (default: random)")
 }
 
-// peer returns the protocol, which must have what is needed.
-func (o *upgradeOptions) peer() (*registry.Entry, error) {
+// findEntry returns the protocol, which must have what is needed.
+func (o *upgradeOptions) findEntry() (*registry.Entry, error) {
 	o.targetFlags.Command = "fwpcheck upgrade"
 	entry, err := shared.EntryNamed(o.protocolName())
 	if err == nil {
@@ -140,26 +140,26 @@ func (o *upgradeOptions) validate() error {
 		o.patience = quickWait
 	}
 	return cmp.Or(
-		refuse(len(o.commands) == 1, "give --start twice: for the server before and after the upgrade (the same command "+
+		errorIf(len(o.commands) == 1, "give --start twice: for the server before and after the upgrade (the same command "+
 			"for a restart)"),
-		refuse(len(o.commands) > 0 && o.url != "", "--start and --url do not work together: give one of them"),
-		refuse(o.url != "" && o.step == "", "--url needs --step COMMAND, which upgrades the server; or use fwpcheck "+
+		errorIf(len(o.commands) > 0 && o.url != "", "--start and --url do not work together: give one of them"),
+		errorIf(o.url != "" && o.step == "", "--url needs --step COMMAND, which upgrades the server; or use fwpcheck "+
 			"upgrade fill"),
-		refuse(o.step != "" && o.url == "", "--step needs --url"),
+		errorIf(o.step != "" && o.url == "", "--step needs --url"),
 		o.targetFlags.CheckLog(len(o.commands) > 0),
-		refuse(o.flags.Changed("control") && len(o.commands) == 0, "--control works only with --start"),
-		refuse(o.url == "" && o.flags.Changed("password-file"),
+		errorIf(o.flags.Changed("control") && len(o.commands) == 0, "--control works only with --start"),
+		errorIf(o.url == "" && o.flags.Changed("password-file"),
 			"--password-file needs --url: a server of --start gets a random password for {password} in its command"),
-		refuse(o.bug != "" && (len(o.commands) > 0 || o.url != ""), "--bug works only with the embedded server"),
-		refuse(o.variation != "" && (len(o.commands) > 0 || o.url != ""), "--variation works only with the embedded server"),
-		refuse(o.plan.LargeJobs < 1, "--large must be 1 or more"),
-		refuse(o.timeout <= 0 || o.patience <= 0, "--timeout and --patience must be longer than 0"),
+		errorIf(o.bug != "" && (len(o.commands) > 0 || o.url != ""), "--bug works only with the embedded server"),
+		errorIf(o.variation != "" && (len(o.commands) > 0 || o.url != ""), "--variation works only with the embedded server"),
+		errorIf(o.plan.LargeJobs < 1, "--large must be 1 or more"),
+		errorIf(o.timeout <= 0 || o.patience <= 0, "--timeout and --patience must be longer than 0"),
 		o.expect.validate(), o.reportFlags.Validate())
 }
 
 // upgrade is one run, from the flags to the exit code.
 func (p process) upgrade(ctx context.Context, o *upgradeOptions) error {
-	entry, err := o.peer()
+	entry, err := o.findEntry()
 	if err = cmp.Or(err, o.validate()); err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func (o *upgradeOptions) report(
 	}
 	if startErr, ok := errors.AsType[*target.StartError](err); ok && startErr.HadServed && r.Unreachable != "" {
 		r.Unreachable = ""
-		run.NoteUnreached(r, &run.UnservedError{Cause: startErr, OnData: startErr.StartsEmpty})
+		run.NoteUnreached(r, &run.UnservedError{Cause: startErr, ServesWhenEmpty: startErr.StartsEmpty})
 	}
 	reports.Hide(p.Secrets.Hide, r)
 	r = expected.apply(ctx, p, r, selection{}, func([]conformance.Check) []reports.Check { return nil })

@@ -73,9 +73,9 @@ func (p process) account(ctx context.Context, o *upgradeOptions, file string) er
 func (p process) visitServer(
 	ctx context.Context, o *upgradeOptions, do func(context.Context, *registry.Entry, *upgrade.RunningServer) error,
 ) error {
-	entry, err := o.peer()
-	err = cmp.Or(err, refuse(o.url == "", "name the server with --url"),
-		refuse(o.plan.LargeJobs < 1, "--large must be 1 or more"))
+	entry, err := o.findEntry()
+	err = cmp.Or(err, errorIf(o.url == "", "name the server with --url"),
+		errorIf(o.plan.LargeJobs < 1, "--large must be 1 or more"))
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (o *upgradeOptions) embeddedStages(entry *registry.Entry) ([]upgrade.Stage,
 		return nil, nil, errors.New("--stop does not work with the embedded server, which runs in this process; use " +
 			"--start 'fwpcheck serve --port {port} --dir {dir}'")
 	}
-	bugs, err := entry.UpgradeFaultsNamed(o.bug)
+	bugs, err := entry.UpgradeBugsNamed(o.bug)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -261,7 +261,7 @@ func (a *appearance) next(site *upgrade.RunningServer, later appearance) (upgrad
 
 // differences returns in what a later server differs from this one.
 func (a *appearance) differences(later appearance) (list []string) {
-	if a.serving.IsOther(later.serving) {
+	if a.serving.IsReplacedBy(later.serving) {
 		list = append(list, "its process")
 	}
 	if a.name != "" && later.name != "" && a.name != later.name {

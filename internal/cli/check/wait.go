@@ -41,9 +41,9 @@ func (p process) wait(ctx context.Context, o *testOptions) error {
 	at, err := o.targetFlags.Endpoint(o.flags, p.LookupEnv, nil)
 	p.Secrets = at.Secrets
 	if err = cmp.Or(err,
-		refuse(o.flags.Changed("start"), "--start does not work with wait, which is for a server that runs already"),
-		refuse(at.IsPrivate(), "name the server to wait for with --url or FAKTORY_URL"),
-		refuse(o.timeout <= 0, "--timeout must be longer than 0")); err != nil {
+		errorIf(o.flags.Changed("start"), "--start does not work with wait, which is for a server that runs already"),
+		errorIf(at.IsPrivate(), "name the server to wait for with --url or FAKTORY_URL"),
+		errorIf(o.timeout <= 0, "--timeout must be longer than 0")); err != nil {
 		return err
 	}
 	if at.Choice.Variable != "" {
@@ -88,7 +88,7 @@ func (p process) waitForServer(
 		if err == nil || time.Since(start) < timeout {
 			err = tryErr
 		}
-		if patience == firstTry && !target.Refused(tryErr) && waitCtx.Err() == nil {
+		if patience == firstTry && !target.IsConnRefused(tryErr) && waitCtx.Err() == nil {
 			p.Logf("%s is not ready yet: %v", at, tryErr)
 			patience = timeout
 		}

@@ -26,17 +26,17 @@ import (
 // clientOptions are the flags of `fwpcheck worker` and `fwpcheck client`.
 type clientOptions struct {
 	runOptions
-	isProducer  bool
-	subjectFlag shared.SubjectFlag
-	software    reports.Subject
-	extension   string
-	protocol    string
-	job         jobtype.Template
-	entry       *registry.Entry // what both name; set by validate
-	start       time.Duration   // the longest that the program under test may take for it
-	grace       time.Duration   // from SIGTERM to the kill of a platform
-	logFile     string          // of what the program prints
-	log         *target.Log
+	isProducer   bool
+	subjectFlag  shared.SubjectFlag
+	software     reports.Subject
+	extension    string
+	protocol     string
+	job          jobtype.Template
+	entry        *registry.Entry // what both name; set by validate
+	startTimeout time.Duration   // the longest that the program under test may take for it
+	grace        time.Duration   // from SIGTERM to the kill of a platform
+	logFile      string          // of what the program prints
+	log          *target.Log
 }
 
 // newWorker builds `fwpcheck worker`.
@@ -61,7 +61,7 @@ func newClientCheck(p process, o *clientOptions, cmd *cobra.Command) *cobra.Comm
 		example = "producer"
 	}
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		return refuse(len(args) == 0, fmt.Sprintf("%s: no command was given; write it after --, as in: fwpcheck %[1]s "+
+		return errorIf(len(args) == 0, fmt.Sprintf("%s: no command was given; write it after --, as in: fwpcheck %[1]s "+
 			"-- node %s.mjs", cmd.Name(), example))
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return p.checkClient(cmd.Context(), o, args) }
@@ -78,7 +78,7 @@ func newClientCheck(p process, o *clientOptions, cmd *cobra.Command) *cobra.Comm
 }
 
 func (o *clientOptions) declareClient(f *pflag.FlagSet) {
-	f.DurationVar(&o.start, "start-timeout", 0, "the longest wait for the HELLO of COMMAND (default: 90s at the "+
+	f.DurationVar(&o.startTimeout, "start-timeout", 0, "the longest wait for the HELLO of COMMAND (default: 90s at the "+
 		"first start, then 30s, or four times as long as the first start took)")
 	f.StringVar(&o.logFile, "worker-log", "",
 		"write the output of COMMAND to `FILE`, each line with its time and situation")
@@ -114,8 +114,8 @@ func (o *clientOptions) validate() (err error) {
 	if o.entry, err = shared.EntryWith(o.protocol, o.extension); err == nil && !o.isProducer {
 		err = cmp.Or(o.entry.Refusal("fwpcheck worker"), o.checkJob())
 	}
-	return cmp.Or(err, o.subjectFlag.Check(1), refuse(o.start < 0, "--start-timeout must not be negative"),
-		refuse(o.grace < 0, "--grace must not be negative"),
+	return cmp.Or(err, o.subjectFlag.Check(1), errorIf(o.startTimeout < 0, "--start-timeout must not be negative"),
+		errorIf(o.grace < 0, "--grace must not be negative"),
 		o.validatePlays(func(id string) error {
 			if _, ok := o.entry.ClauseByID(id); ok {
 				return nil
@@ -151,12 +151,13 @@ func (o *clientOptions) checkJob() error {
 
 func (o *clientOptions) harness(words []string) *fwpsituations.Harness {
 	h := &fwpsituations.Harness{
-		Launcher: fwpsituations.Command{Words: words}, Patience: o.start, IsProducer: o.isProducer, Extension: o.extension,
-		Grace: o.grace, Log: o.log, IsSequential: o.parallel == 1,
+		Launcher: fwpsituations.Command{Words: words}, Patience: o.startTimeout, IsProducer: o.isProducer,
+		Extension: o.extension,
+		Grace:     o.grace, Log: o.log, IsSequential: o.parallel == 1,
 	}
 	if o.entry != nil && o.entry.Workers != nil {
-		h.Side = o.entry.Workers()
-		h.Side.Job = o.job
+		h.OtherProtocol = o.entry.Workers()
+		h.OtherProtocol.Job = o.job
 	}
 	return h
 }
@@ -254,7 +255,7 @@ func (o *clientOptions) openLog() error {
 func (o *clientOptions) situations(ctx context.Context, plan playPlan, command string) playPlan {
 	plan.runner = func(picks selection) *run.Runner { return o.clientRunner(picks, command) }
 	plan.replay = func(checks []conformance.Check) []reports.Check {
-		return playAlone(ctx, o.clientRunner(selection{in: checks}, command)).Checks
+		return playAlone(ctx, o.clientRunner(selection{checks: checks}, command)).Checks
 	}
 	return plan
 }
@@ -274,14 +275,14 @@ func (p process) reportMissingHandler(ctx context.Context, o *clientOptions, sta
 // setSoftware finds out what the program under test is.
 func (o *clientOptions) setSoftware(words []string) error {
 	o.software = shared.CommandSubject(commandLine(words), words)
-	return o.subjectFlag.Name(0, &o.software)
+	return o.subjectFlag.Apply(0, &o.software)
 }
 
 // clientRunner returns what plays the chosen situations.
 func (o *clientOptions) clientRunner(picks selection, command string) *run.Runner {
 	return &run.Runner{
-		Protocol: o.entry.Suite,
-		Servers:  []run.Server{{Target: fwpsituations.NoServer{}}}, Checks: picks.in, Omissions: picks.out,
+		Suite:   o.entry.Suite,
+		Servers: []run.Server{{Target: fwpsituations.NoServer{}}}, Checks: picks.checks, Omissions: picks.omissions,
 		Parties: o.parties(), Parallel: o.parallel, Seed: o.seed, Repeat: o.repeat, FailFast: o.failFast,
 		Reproduce: o.reproduceClient(command),
 	}
@@ -337,7 +338,7 @@ func (f *explanation) clients(c conformance.Clause) {
 			f.add("situations", s.ID+": "+s.Title)
 		}
 	}
-	if c.Unwatched != "" {
-		f.add("rules", "none: "+c.Unwatched)
+	if c.UnwatchedReason != "" {
+		f.add("rules", "none: "+c.UnwatchedReason)
 	}
 }

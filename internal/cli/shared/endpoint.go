@@ -122,7 +122,7 @@ func (e Endpoint) Identify(ctx context.Context, timeout time.Duration) (conforma
 		return id, &InternalError{errors.New(words)}
 	}
 	switch {
-	case err != nil && target.Refused(err) && e.Server.Deeds.HasOpened():
+	case err != nil && target.IsConnRefused(err) && e.Server.Deeds.HasOpened():
 		return id, &UnreachableError{err, "it accepted connections before; then the server ended, or a forwarder " +
 			"(kubectl port-forward, ssh -L) did, after clients had closed their connections"}
 	case err != nil:

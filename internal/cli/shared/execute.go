@@ -34,7 +34,7 @@ func (p Process) Execute(commands func() *cobra.Command) (code int) {
 	root := commands()
 	p.attach(root)
 	helpError := refuseUnknownHelp(root, func(cmd *cobra.Command, all bool) {
-		_, _ = io.WriteString(cmd.OutOrStdout(), help(cmd, p.fit(cmd.OutOrStdout()).Width, all))
+		_, _ = io.WriteString(cmd.OutOrStdout(), help(cmd, p.textOptions(cmd.OutOrStdout()).Width, all))
 	})
 	out := &errorWriter{Writer: p.Out}
 	root.SetOut(out)

@@ -53,7 +53,7 @@ func (p Process) Deliver(o Output) error {
 		p.Logf("%s", trouble.Unreachable)
 	}
 	if stdoutFormat != "" {
-		options := p.fit(p.Out)
+		options := p.textOptions(p.Out)
 		options.Color = p.wantsColor(o.Flags.Color.String())
 		if err := formats.Write(p.Out, stdoutFormat, p.completeOutput(&o, formats.Output{Text: options})); err != nil {
 			p.Logf("%v", err)
@@ -125,7 +125,7 @@ func (p Process) completeOutput(o *Output, output formats.Output) formats.Output
 	output.Folder, _ = os.Getwd() // without it names stay as they are
 	output.Repository = cmp.Or(p.env("GITHUB_WORKSPACE"), output.Folder)
 	if name := workflowFile(p.env("GITHUB_WORKFLOW_REF")); name != "" {
-		output.Place = filepath.Join(output.Repository, name)
+		output.FallbackFile = filepath.Join(output.Repository, name)
 	}
 	return output
 }

@@ -40,7 +40,7 @@ func (p Process) Logf(format string, args ...any) {
 		}
 	}
 	message := p.Show(fmt.Sprintf(p.Name+": "+format, args...))
-	if width := p.fit(p.Err).Width; width > 0 {
+	if width := p.textOptions(p.Err).Width; width > 0 {
 		message = breakLines(message, width)
 	}
 	_, _ = io.WriteString(p.Err, message+"\n")
@@ -85,8 +85,9 @@ func (p Process) onTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// fit returns how text is written to w: as wide as COLUMNS says, or else the terminal that w is. Every line fits then.
-func (p Process) fit(w io.Writer) page.TextOptions {
+// textOptions returns how text is written to w: as wide as COLUMNS says, or else the terminal that w is. Every line
+// fits then.
+func (p Process) textOptions(w io.Writer) page.TextOptions {
 	width, err := strconv.Atoi(p.env("COLUMNS"))
 	if err != nil {
 		width = terminalWidth(w)
@@ -129,7 +130,7 @@ func (p Process) LimitMemory() {
 
 // PrintPage writes a page to standard output.
 func (p Process) PrintPage(content reports.Page) error {
-	if _, err := p.Out.Write(page.Text(content, p.fit(p.Out))); err != nil {
+	if _, err := p.Out.Write(page.Text(content, p.textOptions(p.Out))); err != nil {
 		return &InternalError{err}
 	}
 	return nil

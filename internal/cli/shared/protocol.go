@@ -74,9 +74,9 @@ func (t *TargetFlags) entry(protocol string) (*registry.Entry, error) {
 	return p, p.Refusal(t.Command)
 }
 
-// addressPeer returns the protocol of an address. It is an error if the command does not work with it, or if --protocol
-// names another one.
-func (t *TargetFlags) addressPeer(a target.Address) (*registry.Entry, error) {
+// entryOfAddress returns the protocol of an address. It is an error if the command does not work with it, or if
+// --protocol names another one.
+func (t *TargetFlags) entryOfAddress(a target.Address) (*registry.Entry, error) {
 	p, err := t.entry(a.Protocol)
 	if err != nil {
 		return nil, err

@@ -32,8 +32,8 @@ func (s *SubjectFlag) Declare(f *pflag.FlagSet) {
 		"\"faktory 1.9.3\" (default: the ones that it reports)")
 }
 
-// Name gives a subject the name of the flag, which may be given once for each subject; the first is number 0.
-func (s *SubjectFlag) Name(number int, subject *reports.Subject) (err error) {
+// Apply gives a subject the name of the flag, which may be given once for each subject; the first is number 0.
+func (s *SubjectFlag) Apply(number int, subject *reports.Subject) (err error) {
 	if number >= len(s.values) {
 		return nil
 	}

@@ -96,7 +96,7 @@ func (t *TargetFlags) Endpoint(
 ) (Endpoint, error) {
 	found, err := t.find(flags, lookup)
 	others = append(slices.Clip(others), "start-timeout")
-	if err = cmp.Or(err, t.CheckLog(found.Starter != nil), t.Subject.Check(1), t.Name(&found, 0)); err != nil {
+	if err = cmp.Or(err, t.CheckLog(found.Starter != nil), t.Subject.Check(1), t.ApplySubject(&found, 0)); err != nil {
 		return Endpoint{}, err
 	}
 	if operator != nil {
@@ -193,7 +193,7 @@ func environmentError(choice target.Choice, command string) error {
 
 // endpointFor returns the target at an address.
 func (t *TargetFlags) endpointFor(choice target.Choice) (Endpoint, error) {
-	protocol, err := t.addressPeer(choice.Address)
+	protocol, err := t.entryOfAddress(choice.Address)
 	if err != nil {
 		return Endpoint{}, err
 	}
@@ -299,5 +299,7 @@ func (t *TargetFlags) openLog() (*target.Log, error) {
 	return t.log, nil
 }
 
-// Name gives the target the name of --subject; number is which of them it is, from 0.
-func (t *TargetFlags) Name(e *Endpoint, number int) error { return t.Subject.Name(number, &e.subject) }
+// ApplySubject gives the target the name of --subject; number is which of them it is, from 0.
+func (t *TargetFlags) ApplySubject(e *Endpoint, number int) error {
+	return t.Subject.Apply(number, &e.subject)
+}

@@ -17,7 +17,7 @@ import (
 // Run returns the report of two seconds of load, 80 jobs, by 4 producers and 4 workers. Change may change the workload,
 // and is nil if it does not; serve starts a server, and returns how it is reached and what ends it.
 func Run(
-	t *testing.T, protocol wire.Wire, change func(*plan.Workload), serve func() (load.Config, func()),
+	t *testing.T, protocol wire.Protocol, change func(*plan.Workload), serve func() (load.Config, func()),
 ) (report *results.Load) {
 	t.Helper()
 	w := plan.Workload{

@@ -107,7 +107,7 @@ func (w worker) isFoundBeside(t *testing.T, f, other registry.Bug, ids []string)
 	}
 	verdicts := verdictsOf(ids)
 	for _, verdict := range verdicts {
-		isFound = isFound || verdict.Breach()
+		isFound = isFound || verdict.IsBreach()
 	}
 	passIDs := slices.Collect(maps.Keys(verdicts))
 	for range 3 {
@@ -116,7 +116,7 @@ func (w worker) isFoundBeside(t *testing.T, f, other registry.Bug, ids []string)
 			return isFound
 		}
 		single := w.verdicts(t, f.Clauses[0], passIDs, f)
-		passIDs = slices.DeleteFunc(passIDs, func(id string) bool { return !single[id].Breach() })
+		passIDs = slices.DeleteFunc(passIDs, func(id string) bool { return !single[id].IsBreach() })
 		if len(passIDs) > 0 {
 			verdicts = verdictsOf(passIDs)
 		}

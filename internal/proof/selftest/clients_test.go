@@ -125,7 +125,7 @@ func TestSeveralWorkersInAProcess(t *testing.T) {
 	count := 0
 	for _, c := range report.Checks {
 		for _, cv := range c.Clauses {
-			assert.False(t, cv.Verdict.Breach(), "%s: %s %s: %s", c.ID, cv.ID, cv.Verdict, cv.Cause)
+			assert.False(t, cv.Verdict.IsBreach(), "%s: %s %s: %s", c.ID, cv.ID, cv.Verdict, cv.Cause)
 			if cv.Verdict == reports.Pass {
 				count++
 			}
@@ -155,10 +155,10 @@ func playClient(
 		change(h)
 		_, err = h.Identify(t.Context())
 		require.NoError(t, err)
-		checks, _, err := conformance.Selection{Protocol: fixture.Entry.Suite, Checks: ids}.Apply(h.Checks())
+		checks, _, err := conformance.Selection{Suite: fixture.Entry.Suite, Checks: ids}.Apply(h.Checks())
 		require.NoError(t, err)
 		report = (&run.Runner{
-			Protocol: fixture.Entry.Suite, Servers: []run.Server{{Target: fwpsituations.NoServer{}}}, Checks: checks,
+			Suite: fixture.Entry.Suite, Servers: []run.Server{{Target: fwpsituations.NoServer{}}}, Checks: checks,
 			Parties: fixture.Client.Parties, Virtual: true,
 		}).Run(t.Context())
 	})

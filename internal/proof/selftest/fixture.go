@@ -213,7 +213,7 @@ func (p *pool) clientRunner(ctx context.Context, checks []conformance.Check) (*r
 		ids[s.Describe().ID] = true
 	}
 	return &run.Runner{
-		Protocol: p.fixture.peer().Suite, Parties: p.fixture.Client.Parties,
+		Suite: p.fixture.peer().Suite, Parties: p.fixture.Client.Parties,
 		Servers: []run.Server{{Target: fwpsituations.NoServer{}}},
 		Checks:  slices.DeleteFunc(h.Checks(), func(c conformance.Check) bool { return !ids[c.Describe().ID] }),
 		Virtual: p.fixture.Network != nil,
@@ -227,7 +227,7 @@ const startPatience = 5 * time.Second
 func (p *pool) runner(checks ...conformance.Check) (*run.Runner, error) {
 	entry := p.fixture.peer()
 	runner := &run.Runner{
-		Protocol: entry.Suite, Checks: checks, Virtual: p.fixture.Network != nil,
+		Suite: entry.Suite, Checks: checks, Virtual: p.fixture.Network != nil,
 	}
 	for _, password := range passwords(entry, checks) {
 		config := p.config

@@ -234,9 +234,9 @@ func playSuite(ctx context.Context, at dialTarget) (code int, words string) {
 		return reports.ExitInternal, err.Error()
 	}
 	runner := &run.Runner{
-		Protocol: fwpsuite.Protocol(),
-		Servers:  []run.Server{{Target: at, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone}}},
-		Quick:    true,
+		Suite:   fwpsuite.Protocol(),
+		Servers: []run.Server{{Target: at, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone}}},
+		Quick:   true,
 	}
 	for _, check := range conformance.Scripts(scripts...) {
 		d := check.Describe()

@@ -100,7 +100,7 @@ func TestImpostors(t *testing.T) {
 				check := test.run(t, script)
 				assert.NotEqual(t, reports.Crash, check.Verdict, "%s: it is as it was", script.Describe().ID)
 				for _, clause := range check.Clauses {
-					if clause.Verdict == reports.Pass && clause.Level.Breach() == reports.Fail {
+					if clause.Verdict == reports.Pass && clause.Level.BreachVerdict() == reports.Fail {
 						assert.Contains(t, strings.Fields(test.clauses), clause.ID, script.Describe().ID)
 					}
 				}
@@ -119,8 +119,8 @@ func (i impostor) run(t *testing.T, script conformance.Check) (check reports.Che
 		go group.Serve(place.MustListen(), i.serve)
 		defer group.Close()
 		runner := &run.Runner{
-			Protocol: fwpsuite.Protocol(),
-			Checks:   []conformance.Check{script}, Servers: []run.Server{i.offer(place)}, Virtual: true,
+			Suite:  fwpsuite.Protocol(),
+			Checks: []conformance.Check{script}, Servers: []run.Server{i.offer(place)}, Virtual: true,
 		}
 		report := runner.Run(t.Context())
 		assert.Empty(t, report.Internal)

@@ -166,7 +166,7 @@ func evidence(check reports.Check) string {
 func brokenClauses(check reports.Check) []string {
 	var ids []string
 	for _, c := range check.Clauses {
-		if c.Verdict.Breach() {
+		if c.Verdict.IsBreach() {
 			ids = append(ids, c.ID)
 		}
 	}
@@ -194,7 +194,7 @@ func Names(bug registry.Bug, check conformance.Check) bool {
 // dead. For a check that only records any finding counts.
 func catches(p *conformance.Suite, check conformance.Check, result reports.Check) bool {
 	if check == nil || !Judges(p, check) || result.Verdict == reports.Crash {
-		return result.Verdict.Breach()
+		return result.Verdict.IsBreach()
 	}
 	ids := Clauses(check)
 	return slices.ContainsFunc(brokenClauses(result), func(id string) bool { return slices.Contains(ids, id) })
@@ -204,7 +204,7 @@ func catches(p *conformance.Suite, check conformance.Check, result reports.Check
 func Judges(p *conformance.Suite, check conformance.Check) bool {
 	for _, mark := range check.Describe().Marks {
 		clause, ok := p.ClauseByID(mark.Clause)
-		if ok && !mark.Record && (mark.Level != "" || clause.Breach().Breach()) {
+		if ok && !mark.Record && (mark.Level != "" || clause.BreachVerdict().IsBreach()) {
 			return true
 		}
 	}

@@ -100,7 +100,7 @@ func checkBroken(t *testing.T, report *reports.Report, passes, breaches string) 
 	rest := strings.Fields(breaches)
 	for _, c := range report.Clauses {
 		assert.NotEqual(t, reports.Crash, c.Verdict, c.ID)
-		if c.Verdict == reports.Pass && c.Level.Breach() == reports.Fail {
+		if c.Verdict == reports.Pass && c.Level.BreachVerdict() == reports.Fail {
 			assert.Contains(t, strings.Fields(passes), c.ID, "the run passes it, though this server does "+
 				"nothing: make the check stricter, or list the clause with those that are earned")
 		}
@@ -192,7 +192,7 @@ func against(t *testing.T, serve func(net.Conn), scripts []conformance.Check) (r
 		go group.Serve(place.MustListen(), serve)
 		openServer, protectedServer := impostor{}.offer(place), impostor{greeting: `"s"`}.offer(place)
 		servers := []run.Server{openServer, protectedServer}
-		report = (&run.Runner{Protocol: fwpsuite.Protocol(), Servers: servers, Checks: scripts,
+		report = (&run.Runner{Suite: fwpsuite.Protocol(), Servers: servers, Checks: scripts,
 			Virtual: true}).Run(t.Context())
 		group.Close()
 		assert.Empty(t, report.Internal)
@@ -205,7 +205,7 @@ func against(t *testing.T, serve func(net.Conn), scripts []conformance.Check) (r
 func checkPasses(t *testing.T, check reports.Check, passes string) {
 	t.Helper()
 	for _, c := range check.Clauses {
-		if c.Verdict == reports.Pass && c.Level.Breach() == reports.Fail {
+		if c.Verdict == reports.Pass && c.Level.BreachVerdict() == reports.Fail {
 			assert.Contains(t, strings.Fields(passes), c.ID, "%s passes", check.ID)
 		}
 	}
@@ -323,7 +323,7 @@ func mourn(t *testing.T, m *mortal, scripts []conformance.Check) (record obituar
 		runner, err := v.runner(scripts...)
 		require.NoError(t, err)
 		runner.Progress = func(_, _ int, check string) { mark(record.overChecks, check) }
-		runner.Watch = func(check string, _ reports.Line) { mark(record.begunChecks, check) }
+		runner.WatchLine = func(check string, _ reports.Line) { mark(record.begunChecks, check) }
 		report := runner.Run(t.Context())
 		assert.Empty(t, report.Internal)
 		assert.Less(t, time.Since(begin), time.Hour, "the suite hung")
@@ -360,7 +360,7 @@ func TestStalling(t *testing.T) {
 				assert.Less(t, time.Since(begin), 24*time.Hour, "the suite hung")
 				for _, check := range report.Checks {
 					for _, c := range check.Clauses {
-						isLate := strings.Contains(unearned, c.ID) && c.Level.Breach() == reports.Fail
+						isLate := strings.Contains(unearned, c.ID) && c.Level.BreachVerdict() == reports.Fail
 						assert.False(t, isLate && c.Verdict == reports.Pass, "%s passes %s", check.ID, c.ID)
 					}
 				}

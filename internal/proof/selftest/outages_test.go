@@ -150,10 +150,10 @@ func likeFaktory(t *testing.T, departure, check string) (report *reports.Report)
 		h.Extension = string(fakes.Faktory)
 		_, err = h.Identify(t.Context())
 		require.NoError(t, err)
-		checks, _, err := conformance.Selection{Protocol: fixture.Entry.Suite, Checks: []string{check}}.Apply(h.Checks())
+		checks, _, err := conformance.Selection{Suite: fixture.Entry.Suite, Checks: []string{check}}.Apply(h.Checks())
 		require.NoError(t, err)
 		report = (&run.Runner{
-			Protocol: fixture.Entry.Suite, Servers: []run.Server{{Target: fwpsituations.NoServer{}}}, Checks: checks,
+			Suite: fixture.Entry.Suite, Servers: []run.Server{{Target: fwpsituations.NoServer{}}}, Checks: checks,
 			Parties: fixture.Client.Parties, Virtual: true,
 		}).Run(t.Context())
 	})

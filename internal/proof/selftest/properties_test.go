@@ -62,7 +62,7 @@ func playProperties(
 			server.StartServer = build
 		}
 		runner := &run.Runner{
-			Protocol: fwpsuite.Protocol(), Servers: []run.Server{server}, Checks: properties(names...),
+			Suite: fwpsuite.Protocol(), Servers: []run.Server{server}, Checks: properties(names...),
 			Seed: uint64(seed), Virtual: true,
 			Reproduce: func(check string) string { return "again " + check },
 		}
@@ -140,7 +140,7 @@ func TestPropertiesCatch(t *testing.T) {
 				}
 				for i, withOthers := range golden.Sample([]bool{len(bug.Name)%2 == 0}, []bool{true, true, false, false}) {
 					result := playProperties(t, nil, slowDown(bug.Hook), withOthers, 5-i%2, check)[0]
-					assert.True(t, result.Verdict.Breach(), "%s: %s", result.Verdict, result.Cause)
+					assert.True(t, result.Verdict.IsBreach(), "%s: %s", result.Verdict, result.Cause)
 					count, isNamed := 0, false
 					for _, f := range result.Findings {
 						isNamed = isNamed || slices.Contains(bug.Clauses, f.Clause)

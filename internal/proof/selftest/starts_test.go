@@ -141,11 +141,11 @@ func TestAProducerThatReadsAllFirst(t *testing.T) {
 		require.NoError(t, err)
 		assert.True(t, identity.Works)
 		checks, _, err := conformance.Selection{
-			Protocol: fixture.Entry.Suite, Checks: []string{"errors/push", "loss/idle", "greeting/spaces"},
+			Suite: fixture.Entry.Suite, Checks: []string{"errors/push", "loss/idle", "greeting/spaces"},
 		}.Apply(h.Checks())
 		require.NoError(t, err)
 		report = (&run.Runner{
-			Protocol: fixture.Entry.Suite, Servers: []run.Server{{Target: fwpsituations.NoServer{}}}, Checks: checks,
+			Suite: fixture.Entry.Suite, Servers: []run.Server{{Target: fwpsituations.NoServer{}}}, Checks: checks,
 			Parties: fixture.Client.Parties, Virtual: true,
 		}).Run(t.Context())
 	})

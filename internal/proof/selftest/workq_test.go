@@ -97,7 +97,7 @@ func againstWorkq(t *testing.T, serve func(net.Conn), checks []conformance.Check
 		var group store.Group
 		go group.Serve(place.MustListen(), serve)
 		report = (&run.Runner{
-			Protocol: workqsuite.Protocol(), Checks: checks, Virtual: true,
+			Suite: workqsuite.Protocol(), Checks: checks, Virtual: true,
 			Servers: []run.Server{{
 				Target: dialer{place}, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone},
 			}},

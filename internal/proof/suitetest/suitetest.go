@@ -67,9 +67,9 @@ func Document(t *testing.T, protocol *conformance.Suite, introduction string) st
 	b.WriteString("| id | party | level | statement | reading | checks | source |\n|---|---|---|---|---|---|---|\n")
 	for _, c := range protocol.Clauses() {
 		deciders := strings.Join(checks[c.ID], ", ")
-		assert.Equal(t, c.BindsServer() && c.Excluded == "", deciders != "", c.ID)
-		if c.Excluded != "" {
-			deciders = "excluded: " + c.Excluded
+		assert.Equal(t, c.BindsServer() && c.ExclusionReason == "", deciders != "", c.ID)
+		if c.ExclusionReason != "" {
+			deciders = "excluded: " + c.ExclusionReason
 		}
 		fmt.Fprintf(&b, "| %s |\n", strings.Join([]string{
 			c.ID, c.Party, string(c.Level), c.Statement, c.Reading, deciders,
@@ -118,7 +118,7 @@ func CheckTimes(t *testing.T, report *reports.Report, checks []conformance.Check
 func BrokenClauses(report *reports.Report) (clauses, checks []string) {
 	for _, c := range report.Checks {
 		for _, cv := range c.Clauses {
-			if cv.Verdict.Breach() {
+			if cv.Verdict.IsBreach() {
 				clauses, checks = append(clauses, cv.ID), append(checks, c.ID)
 			}
 		}

@@ -25,11 +25,11 @@ type Dial = func(ctx context.Context, network, addr string) (net.Conn, error)
 type Worker func(ctx context.Context, e fwpsituations.Environment, dial Dial) int
 
 // harness returns one for workers on a network of its own.
-func harness(side *fwpsituations.Side, worker Worker) *fwpsituations.Harness {
+func harness(side *fwpsituations.OtherProtocol, worker Worker) *fwpsituations.Harness {
 	network := memnet.New()
 	var count atomic.Int64
 	return &fwpsituations.Harness{
-		Side: side, ListenAgain: network.Listen,
+		OtherProtocol: side, ListenAgain: network.Listen,
 		Launcher: fwpsituations.InProcess(func(e fwpsituations.Environment, _, _ func(string)) fwpsituations.Function {
 			return fwpsituations.Function{Run: func(ctx context.Context) int { return worker(ctx, e, network.DialContext) }}
 		}),
@@ -39,7 +39,7 @@ func harness(side *fwpsituations.Side, worker Worker) *fwpsituations.Harness {
 
 // PlayWorker plays situations on a worker in virtual time; no ids: all. The error is that of Identify.
 func PlayWorker(
-	t *testing.T, side *fwpsituations.Side, worker Worker, ids ...string,
+	t *testing.T, side *fwpsituations.OtherProtocol, worker Worker, ids ...string,
 ) (report *reports.Report, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -48,10 +48,10 @@ func PlayWorker(
 		if _, err = h.Identify(t.Context()); err != nil {
 			return
 		}
-		checks, _, selectErr := conformance.Selection{Protocol: side.Protocol, Checks: ids}.Apply(h.Checks())
+		checks, _, selectErr := conformance.Selection{Suite: side.Protocol, Checks: ids}.Apply(h.Checks())
 		require.NoError(t, selectErr)
 		r := &run.Runner{
-			Protocol: side.Protocol, Servers: []run.Server{{Target: fwpsituations.NoServer{}}}, Checks: checks,
+			Suite: side.Protocol, Servers: []run.Server{{Target: fwpsituations.NoServer{}}}, Checks: checks,
 			Parties: []string{"C", "K"}, Virtual: true,
 		}
 		report = r.Run(t.Context())
@@ -61,7 +61,7 @@ func PlayWorker(
 }
 
 // UselessWorker fails the test if a program passes a clause of a side.
-func UselessWorker(t *testing.T, side *fwpsituations.Side, worker Worker) {
+func UselessWorker(t *testing.T, side *fwpsituations.OtherProtocol, worker Worker) {
 	t.Helper()
 	report, err := PlayWorker(t, side, worker)
 	if err != nil {

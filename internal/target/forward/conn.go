@@ -18,9 +18,9 @@ type conn struct {
 	leaves        bool // what this side still sends is a goodbye, which the other side answers
 }
 
-// Leaves says that a connection is about to be closed, and what is sent meanwhile is no command. It has no effect on a
-// connection that is not recorded.
-func Leaves(nc net.Conn) {
+// AnnounceClose says that a connection is about to be closed, and what is sent meanwhile is no command. It has no
+// effect on a connection that is not recorded.
+func AnnounceClose(nc net.Conn) {
 	if c, ok := nc.(*conn); ok {
 		c.record.mu.Lock()
 		c.leaves = true
@@ -57,7 +57,7 @@ func (c *conn) Write(b []byte) (int, error) {
 	r.mu.Lock()
 	if opens := c.greets && !c.hasReceived && c == r.newest; r.ended == nil && !opens && !c.leaves {
 		r.waiting[c] = time.Now()
-		r.quiet.isOutdated = r.quiet.isOutdated || c == r.newest || !r.isOpening()
+		r.weakCause.isOutdated = r.weakCause.isOutdated || c == r.newest || !r.isOpening()
 	}
 	r.mu.Unlock()
 	return c.Conn.Write(b)

@@ -33,19 +33,20 @@ type Record struct {
 	// Greets says that clients speak before the target does, and without a command: in TLS and in ZMTP.
 	Greets bool
 
-	mu         sync.Mutex
-	dials      map[string]Dial // by address
-	openCount  int             // connections
-	aliveCount int             // of them, those that the other side has not ended
-	maxOpen    int             // open at a time, so far
-	newest     *conn           // the one that was opened last
-	received   time.Time       // the last bytes
-	unread     time.Time       // the last bytes that no bytes on their connection followed
-	waiting    map[*conn]time.Time
-	loud       deed                 // the last one that may be the cause whatever was sent behind it
-	quiet      deed                 // the last one that may be only if nothing was sent behind it
-	firstDeeds map[kind][]time.Time // when deeds of a kind were done first, as many as it takes to see that they are borne
-	ended      *end                 // the first sign of an end since anything was received; nil if there is none
+	mu          sync.Mutex
+	dials       map[string]Dial // by address
+	openCount   int             // connections
+	aliveCount  int             // of them, those that the other side has not ended
+	maxOpen     int             // open at a time, so far
+	newest      *conn           // the one that was opened last
+	received    time.Time       // the last bytes
+	unread      time.Time       // the last bytes that no bytes on their connection followed
+	waiting     map[*conn]time.Time
+	strongCause deed // the last one that may be the cause whatever was sent behind it
+	weakCause   deed // the last one that may be only if nothing was sent behind it
+	// when deeds of a kind were done first, as many as it takes to see that they are borne
+	firstDeeds map[kind][]time.Time
+	ended      *end // the first sign of an end since anything was received; nil if there is none
 }
 
 // kind is a kind of deeds, of which a forwarder ends at the first or at none.
@@ -81,8 +82,8 @@ type deed struct {
 
 // end is the first sign of an end, and what was received before.
 type end struct {
-	at, unread, received time.Time
-	loud, quiet          deed
+	at, unread, received   time.Time
+	strongCause, weakCause deed
 }
 
 // Open opens a connection to an address with dial, and records what becomes of it. A nil Record records nothing.
@@ -94,7 +95,7 @@ func (r *Record) Open(ctx context.Context, address string, dial Dial) (net.Conn,
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {
-		if Refused(err) {
+		if IsConnRefused(err) {
 			r.noteEnd()
 		}
 		return nil, err
@@ -165,7 +166,7 @@ func (r *Record) IsGone(ctx context.Context) bool {
 		if err == nil {
 			_ = nc.Close()
 		}
-		if !Refused(err) {
+		if !IsConnRefused(err) {
 			return false
 		}
 	}
@@ -174,14 +175,14 @@ func (r *Record) IsGone(ctx context.Context) bool {
 
 // causes returns the deeds that may be why an end came, where no bytes are as likely to be; empty if there are none.
 func (e *end) causes() string {
-	loud, quiet := e.isCausedBy(e.loud), e.isCausedBy(e.quiet) && !e.quiet.isOutdated
+	isStrong, isWeak := e.isCausedBy(e.strongCause), e.isCausedBy(e.weakCause) && !e.weakCause.isOutdated
 	switch {
-	case loud && quiet && e.quiet.kind != e.loud.kind:
-		return e.loud.words + ", and then " + e.quiet.words
-	case loud:
-		return e.loud.words
-	case quiet:
-		return e.quiet.words
+	case isStrong && isWeak && e.weakCause.kind != e.strongCause.kind:
+		return e.strongCause.words + ", and then " + e.weakCause.words
+	case isStrong:
+		return e.strongCause.words
+	case isWeak:
+		return e.weakCause.words
 	}
 	return ""
 }
@@ -193,15 +194,16 @@ func (e *end) isCausedBy(d deed) bool {
 }
 
 // note keeps a deed, unless all has ended before it, or forwarders have borne others of its kind. The lock is held.
-func (r *Record) note(d deed, isLoud bool) {
+func (r *Record) note(d deed, isStrong bool) {
 	if d.at = time.Now(); r.ended != nil {
 		return
 	}
-	if !isLoud {
-		if d.kind == opening && r.quiet.kind == leaving && !r.quiet.isOutdated && d.at.Sub(r.quiet.at) <= reaction {
-			d.words = r.quiet.words + ", and then " + d.words
+	if !isStrong {
+		if d.kind == opening && r.weakCause.kind == leaving && !r.weakCause.isOutdated &&
+			d.at.Sub(r.weakCause.at) <= reaction {
+			d.words = r.weakCause.words + ", and then " + d.words
 		}
-		r.quiet = d
+		r.weakCause = d
 		return
 	}
 	if r.isHarmless(d.kind) || d.kind == unreading && r.isHarmless(resetting) {
@@ -210,13 +212,13 @@ func (r *Record) note(d deed, isLoud bool) {
 	if done := r.firstDeeds[d.kind]; len(done) < enoughDeeds[d.kind] {
 		r.firstDeeds[d.kind] = append(done, d.at)
 	}
-	r.loud, r.quiet.isOutdated = d, true
+	r.strongCause, r.weakCause.isOutdated = d, true
 }
 
 // isOpening reports whether it is not known what becomes of the connection that was opened last: what was sent on
 // another one meanwhile need not be the cause of an end. The lock is held.
 func (r *Record) isOpening() bool {
-	return r.quiet.kind == opening && !r.newest.hasReceived
+	return r.weakCause.kind == opening && !r.newest.hasReceived
 }
 
 // isHarmless reports whether it is known that deeds of a kind end nothing. The lock is held.
@@ -230,7 +232,8 @@ func (r *Record) noteEnd() {
 	if r.ended != nil {
 		return
 	}
-	r.ended = &end{at: time.Now(), unread: r.lastSent(), received: r.received, loud: r.loud, quiet: r.quiet}
+	r.ended = &end{at: time.Now(), unread: r.lastSent(), received: r.received, strongCause: r.strongCause,
+		weakCause: r.weakCause}
 }
 
 func latest(a, b time.Time) time.Time {
@@ -240,8 +243,8 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// Refused reports whether an error of a dialler means that nothing listens.
-func Refused(err error) bool {
+// IsConnRefused reports whether an error of a dialler means that nothing listens.
+func IsConnRefused(err error) bool {
 	const onWindows = syscall.Errno(10061) // WSAECONNREFUSED, which errors.Is does not take for ECONNREFUSED
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, onWindows)
 }

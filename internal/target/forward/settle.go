@@ -29,8 +29,8 @@ func (r *Record) Settle(ctx context.Context, isOpening, isDeed bool) {
 		r.await(ctx, beforeOpening, func() time.Time { return r.lastSent() })
 	case isDeed && !isHarmless:
 		r.await(ctx, beforeDeed, func() time.Time { return r.lastSent() })
-	case !isDeed && r.loud.words != "" && !r.isHarmless(r.loud.kind):
-		r.await(ctx, r.loud.kind.reactionTime(), func() time.Time { return r.loud.at })
+	case !isDeed && r.strongCause.words != "" && !r.isHarmless(r.strongCause.kind):
+		r.await(ctx, r.strongCause.kind.reactionTime(), func() time.Time { return r.strongCause.at })
 	}
 }
 

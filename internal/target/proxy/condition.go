@@ -41,8 +41,8 @@ func (p *Proxy) Set(c Condition) {
 	close(p.network.Swap(n).changed)
 }
 
-// isPassable blocks while nothing passes from a side, and reports whether the proxy is still open.
-func (p *Proxy) isPassable(from Side) bool {
+// awaitPassage blocks while nothing passes from a side, and reports whether the proxy is still open.
+func (p *Proxy) awaitPassage(from Side) bool {
 	for {
 		n := p.network.Load()
 		if !n.isHeld[from] {
@@ -75,7 +75,7 @@ func (w *direction) write(to net.Conn, data []byte) error {
 		return net.ErrClosed
 	}
 	for len(data) > 0 {
-		if !w.proxy.isPassable(w.from) {
+		if !w.proxy.awaitPassage(w.from) {
 			return net.ErrClosed
 		}
 		n := w.proxy.network.Load()

@@ -51,7 +51,7 @@ func (l *link) copy(to, from net.Conn, side Side) {
 // end ends the other side as the first has ended.
 func (l *link) end(to net.Conn, by Side, isBroken bool) {
 	l.reportEnd(by, isBroken)
-	l.proxy.isPassable(by)
+	l.proxy.awaitPassage(by)
 	half, ok := to.(interface{ CloseWrite() error })
 	if isBroken || !ok {
 		reset(to)

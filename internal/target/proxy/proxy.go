@@ -133,7 +133,7 @@ func (p *Proxy) pass(ctx context.Context, client net.Conn, number int) {
 	defer p.leave(client)
 	l := &link{proxy: p, number: number}
 	l.reportOpen()
-	if !p.isPassable(Client) {
+	if !p.awaitPassage(Client) {
 		return
 	}
 	server, err := p.config.Dial(ctx)

@@ -75,8 +75,9 @@ type reader struct {
 	isRepeat      bool            // the last message is one that came before
 }
 
-// ReadOn has messages be read whose id is another one's, ACKs for none that was sent, and what [emqp.Mend] mends.
-func (r *reader) ReadOn() { r.readOn = true }
+// TolerateLapses has messages be read whose id is another one's, ACKs for none that was sent, and what [emqp.Mend]
+// mends.
+func (r *reader) TolerateLapses() { r.readOn = true }
 
 // The rules of this package. Those of package emqp have RulePrefix before them, so that they differ from those of ZMTP.
 const (

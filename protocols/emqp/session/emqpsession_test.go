@@ -247,7 +247,7 @@ func TestReadingOn(t *testing.T) {
 			inBubble(t, config, func(t *testing.T, _ *fakeemqp.Broker, nc net.Conn) {
 				opened, p, err := emqpsession.Open(nc, emqpsession.Settings{Acks: true})
 				require.NoError(t, err)
-				c := session.New(opened, p, session.Config{ReadsOn: true})
+				c := session.New(opened, p, session.Config{ToleratesLapses: true})
 				_, err = c.Answer(t.Context())
 				require.NoError(t, err)
 				var lapses []string

@@ -11,8 +11,8 @@ import (
 )
 
 // Side returns the side of workers of eMQP.
-func Side() *fwpsituations.Side {
-	return &fwpsituations.Side{
+func Side() *fwpsituations.OtherProtocol {
+	return &fwpsituations.OtherProtocol{
 		Protocol: emqpsuite.Protocol(), Variable: "EMQP_URL", Template: template, Situations: table(), Identify: identify,
 	}
 }

@@ -133,7 +133,7 @@ func TestAwaitsACK(t *testing.T) {
 		func(ctx context.Context, e fwpsituations.Environment, dial suitetest.Dial) int {
 			return fakeemqpworker.Run(ctx, fakeemqpworker.Config{
 				URL: e.URL, Queues: e.Queues, Concurrency: e.Concurrency, Heartbeat: e.Heartbeat, Dial: dial,
-				Awaits: true, Stays: true,
+				AwaitsAck: true, LeaveOpen: true,
 			})
 		}, "loss/silent", "loss/restart")
 	require.NoError(t, err)

@@ -272,7 +272,7 @@ func (m *maker) endMoves() []explore.Move {
 func (m *maker) readyQueue() string {
 	for _, n := range m.Free() {
 		if c := m.law.conns[n]; m.isWorker(n) && c.isReady {
-			return "$" + strings.TrimPrefix(c.queues[0], m.Terms.Prefix+"-")
+			return "$" + strings.TrimPrefix(c.queues[0], m.Terms.NamePrefix+"-")
 		}
 	}
 	return m.queue()

@@ -53,13 +53,13 @@ func (l *emqpLaw) Judge(number int, m session.Message, at time.Time) law.Answer 
 		a.Rules.KeptRules = append(a.Rules.KeptRules, ruleMissing)
 	}
 	if x != nil {
-		a.Job = x.ID
+		a.JID = x.ID
 	}
 	if next := l.State(number); next != state {
 		a.Transition = state + " > " + next
 	}
 	if b != nil {
-		a.Violation = b.violation(got.Command, cmp.Or(a.Job, got.ID), emqpscript.Dialect{}.Text(m))
+		a.Violation = b.violation(got.Command, cmp.Or(a.JID, got.ID), emqpscript.Dialect{}.Text(m))
 	}
 	return a
 }
@@ -78,7 +78,7 @@ func (l *emqpLaw) judge(number int, c *conn, m emqp.Message, at time.Time) (b *b
 	case emqp.HEARTBEAT, emqp.ACK:
 		b = l.judgeBeatOrACK(c, m, at)
 	case emqp.KBAI, emqp.DISCONNECT:
-		delete(l.farewells, number)
+		delete(l.pendingKBAIs, number)
 		c.mayBeClosed = true
 	}
 	if !l.isUnique(m, x) && b == nil {
@@ -116,7 +116,7 @@ func (l *emqpLaw) judgeRequest(c *conn, x *message, m emqp.Message) *breach {
 		l.causeCounts[reason]++
 	}
 	c.deliveries, c.lastRequest, c.hasAcked, c.hasReplied, c.wasIdle = c.deliveries+1, x, false, false, false
-	l.disrupted = ""
+	l.disturbanceClause = ""
 	if h, _ := emqp.ParseHeaders(x.text(1)); h.Has(emqp.ReplyRequested) && !x.repliedEarly {
 		x.isAmbiguous = m.ID != x.ID && slices.ContainsFunc(l.messages, func(y *message) bool {
 			return y.from != x.from && y.equals(x.Message)
@@ -131,7 +131,7 @@ func (l *emqpLaw) requestBreach(c *conn, x *message, m emqp.Message) *breach {
 	switch {
 	case l.isLeaving, c.role == formerPeer:
 		return l.partingBreach(c, x)
-	case l.hasForeignVersion(m), c.role != worker && c.foreign:
+	case l.hasForeignVersion(m), c.role != worker && c.hasForeignInform:
 		return extraBreach("version", "FRAME-06")
 	case x == nil && (l.isUnbounded || l.unknownQueues[string(m.Fields[0])]):
 		return nil
@@ -171,7 +171,7 @@ func (c *conn) worksFor(queue string) bool {
 
 // hasForeignVersion reports whether the broker passes on what it was sent in a message of another version.
 func (l *emqpLaw) hasForeignVersion(m emqp.Message) bool {
-	return slices.ContainsFunc(l.foreign, func(id string) bool {
+	return slices.ContainsFunc(l.foreignIDs, func(id string) bool {
 		return m.ID == id || mentions(m.Fields[len(m.Fields)-1], id)
 	})
 }
@@ -232,7 +232,7 @@ func sortHeaders(h emqp.Headers) emqp.Headers {
 // judgeSchedule judges a SCHEDULE or UNSCHEDULE that a scheduler gets. Whether others get it too is open.
 func (l *emqpLaw) judgeSchedule(number int, c *conn, x *message, m emqp.Message) *breach {
 	switch {
-	case !l.isLeaving && c.role != formerPeer && (l.hasForeignVersion(m) || c.role != scheduler && c.foreign):
+	case !l.isLeaving && c.role != formerPeer && (l.hasForeignVersion(m) || c.role != scheduler && c.hasForeignInform):
 		return extraBreach("version", "FRAME-06")
 	case x == nil && c.role == scheduler && !l.isLeaving && l.mentionsPlay(m): // no other client uses its names
 		return contentBreach(strings.ToLower(m.Command)+"-content", "SCHED-01",
@@ -257,7 +257,7 @@ func (l *emqpLaw) recordDelivery(number int, c *conn, x *message) {
 	if x.isReached || x.Command == emqp.SCHEDULE {
 		l.passedCommands[x.Command] = true
 	}
-	x.isReached, l.disrupted = true, ""
+	x.isReached, l.disturbanceClause = true, ""
 	delete(x.to, number)
 	c.deliveries++
 	x.isDone = x.isDone || x.Command == emqp.SCHEDULE || len(x.to) == 0
@@ -306,7 +306,7 @@ func (l *emqpLaw) normalize(m emqp.Message) []string {
 		if m.Command == emqp.HEARTBEAT || m.Command == emqp.ACK {
 			break
 		}
-		parts = append(parts, name+": "+strings.ReplaceAll(string(f), l.terms.Prefix+"-", "$"))
+		parts = append(parts, name+": "+strings.ReplaceAll(string(f), l.terms.NamePrefix+"-", "$"))
 	}
 	return parts
 }

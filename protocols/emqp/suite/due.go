@@ -21,7 +21,7 @@ func newDue(clause, id, expected string, conns ...int) *law.DueMessage {
 
 // NextMessage implements [law.Pusher].
 func (l *emqpLaw) NextMessage(time.Time) *law.DueMessage {
-	for _, n := range slices.Sorted(maps.Keys(l.farewells)) {
+	for _, n := range slices.Sorted(maps.Keys(l.pendingKBAIs)) {
 		return newDue("DISC-01", fmt.Sprint("-", n), `["", "eMQP/1.0", "KBAI", string]`, n)
 	}
 	if l.isLeaving {
@@ -76,8 +76,8 @@ func (l *emqpLaw) scheduleDue(x *message, expected string) *law.DueMessage {
 // before, of a peer that is not the plainest and has got nothing yet, or of the message.
 func (l *emqpLaw) schedulerClause(c *conn, command, clause string) string {
 	switch {
-	case l.disrupted != "":
-		return l.disrupted[len(prefix):]
+	case l.disturbanceClause != "":
+		return l.disturbanceClause[len(prefix):]
 	case !l.passedCommands[command]: // to no scheduler
 	case c.isNameless && c.deliveries == 0:
 		return "SOCK-07"
@@ -137,8 +137,8 @@ func causes(x *message, c *conn) (all []cause) {
 // fewest have come. What several have come in spite of is no cause.
 func (l *emqpLaw) requestClause(x *message, c *conn) string {
 	const limit = 3
-	if l.disrupted != "" {
-		return l.disrupted[len(prefix):]
+	if l.disturbanceClause != "" {
+		return l.disturbanceClause[len(prefix):]
 	}
 	clause, minimum := "REQ-01", limit
 	switch {
@@ -158,9 +158,9 @@ func (l *emqpLaw) requestClause(x *message, c *conn) string {
 // Missed implements [law.Pusher].
 func (l *emqpLaw) Missed(d *law.DueMessage) {
 	id := d.Missing.JID
-	for n := range l.farewells {
+	for n := range l.pendingKBAIs {
 		if id == fmt.Sprint("-", n) {
-			delete(l.farewells, n)
+			delete(l.pendingKBAIs, n)
 			return
 		}
 	}
@@ -179,5 +179,5 @@ func (l *emqpLaw) Missed(d *law.DueMessage) {
 			l.unknownQueues[x.text(0)] = true
 		}
 	}
-	l.Unjudge(id)
+	l.StopJudging(id)
 }

@@ -28,30 +28,30 @@ const (
 
 // conn is one connection.
 type conn struct {
-	role            role
-	roleBeforeKBAI  role // before its KBAI
-	kbaiAt          time.Time
-	queues          []string // of a worker
-	oddQueues       []string // those of them whose weight is no percentage
-	informUncertain bool     // of a worker: whether the broker has understood its INFORM is open
-	foreign         bool     // it has sent an INFORM of another version
-	isNameless      bool     // it has no identity
-	namesQueues     bool     // of a scheduler: its INFORM names queues
-	isReady         bool     // of a worker: it has sent a READY since its last REQUEST
-	deliveries      int      // REQUESTs that it got
-	lastRequest     *message // the last one of them
-	hasAcked        bool     // it has sent an ACK since the last one
-	hasReplied      bool     // it has sent a REPLY since the last one
-	outstanding     []*message
-	lastSent        time.Time // when it sent its last message
-	lastHeard       time.Time // when the broker sent it the last one, or it has sent its INFORM
-	lastBeat        time.Time // when the last HEARTBEAT came, zero for none
-	isSilent        bool      // it answers no HEARTBEATs
-	wasIdle         bool      // it has sent nothing for long since its last REQUEST
-	isUnframed      bool      // what is sent on it is not known to be messages
-	hasSent         bool      // it has sent a message
-	mayBeClosed     bool      // the broker may close it
-	acks            acks
+	role             role
+	roleBeforeKBAI   role // before its KBAI
+	kbaiAt           time.Time
+	queues           []string // of a worker
+	oddQueues        []string // those of them whose weight is no percentage
+	informUncertain  bool     // of a worker: whether the broker has understood its INFORM is open
+	hasForeignInform bool     // it has sent an INFORM of another version
+	isNameless       bool     // it has no identity
+	namesQueues      bool     // of a scheduler: its INFORM names queues
+	isReady          bool     // of a worker: it has sent a READY since its last REQUEST
+	deliveries       int      // REQUESTs that it got
+	lastRequest      *message // the last one of them
+	hasAcked         bool     // it has sent an ACK since the last one
+	hasReplied       bool     // it has sent a REPLY since the last one
+	outstanding      []*message
+	lastSent         time.Time // when it sent its last message
+	lastHeard        time.Time // when the broker sent it the last one, or it has sent its INFORM
+	lastBeat         time.Time // when the last HEARTBEAT came, zero for none
+	isSilent         bool      // it answers no HEARTBEATs
+	wasIdle          bool      // it has sent nothing for long since its last REQUEST
+	isUnframed       bool      // what is sent on it is not known to be messages
+	hasSent          bool      // it has sent a message
+	mayBeClosed      bool      // the broker may close it
+	acks             acks
 }
 
 // message is a REQUEST, SCHEDULE or UNSCHEDULE that was sent.
@@ -90,7 +90,7 @@ type emqpLaw struct {
 	conns            map[int]*conn
 	messages         []*message
 	replies          []*reply
-	foreign          []string                     // ids of messages of another version
+	foreignIDs       []string                     // ids of messages of another version
 	sentIDs          map[string]time.Time         // ids of all messages that were sent, and when
 	hashes           map[string][sha256.Size]byte // a hash of each message of the broker, by its id
 	unknownQueues    map[string]bool              // queues of which nothing is known any more
@@ -101,20 +101,20 @@ type emqpLaw struct {
 	hasLostScheduler bool                         // a scheduler went without KBAI: where a SCHEDULE goes is open
 	schedulerKBAIAt  time.Time                    // when a scheduler has sent KBAI last
 	// REQUESTs that have reached a worker in spite of what may keep them from it
-	causeCounts map[cause]int
-	disrupted   string           // the clause of the last message that is to change nothing for others
-	isLeaving   bool             // the broker was sent a DISCONNECT
-	leftAt      time.Time        // when
-	clock       law.Clock        // of the broker
-	beats       map[role]*rhythm // of the broker's HEARTBEATs
-	farewells   map[int]bool     // connections that have not got their KBAI then
+	causeCounts       map[cause]int
+	disturbanceClause string           // the clause of the last message that is to change nothing for others
+	isLeaving         bool             // the broker was sent a DISCONNECT
+	leftAt            time.Time        // when
+	clock             law.Clock        // of the broker
+	beats             map[role]*rhythm // of the broker's HEARTBEATs
+	pendingKBAIs      map[int]bool     // connections that have not got their KBAI then
 }
 
 func newLaw(t law.Terms) *emqpLaw {
 	return &emqpLaw{
 		terms: t, conns: map[int]*conn{}, unknownQueues: map[string]bool{}, kbaiTimes: map[string]time.Time{},
-		farewells: map[int]bool{},
-		sentIDs:   map[string]time.Time{}, hashes: map[string][sha256.Size]byte{}, causeCounts: map[cause]int{},
+		pendingKBAIs: map[int]bool{},
+		sentIDs:      map[string]time.Time{}, hashes: map[string][sha256.Size]byte{}, causeCounts: map[cause]int{},
 		passedCommands: map[string]bool{}, beats: map[role]*rhythm{worker: {}, scheduler: {}},
 	}
 }
@@ -125,12 +125,12 @@ const maxMessages = 2000
 func (l *emqpLaw) Open(number int, at time.Time) {
 	l.conns[number] = &conn{lastSent: at}
 }
-func (l *emqpLaw) Shut(number int)               { l.conns[number].mayBeClosed = true }
+func (l *emqpLaw) HalfClose(number int)          { l.conns[number].mayBeClosed = true }
 func (*emqpLaw) Heartbeat(int, time.Time) string { return "" } // the connection answers those of the broker
 func (*emqpLaw) Value(int, string) string        { return "" }
 func (l *emqpLaw) Operated(action target.Action, _ string) {
 	if !action.OnWorker() {
-		l.terms.Server.Restarted()
+		l.terms.History.Restarted()
 		l.forget()
 	}
 }
@@ -145,9 +145,9 @@ func (l *emqpLaw) Introduce(number int, c *scenarios.Connect) string {
 
 // forget ends the judging of all that was sent.
 func (l *emqpLaw) forget() {
-	l.Unjudge("")
+	l.StopJudging("")
 	l.isLeaving, l.hasLostScheduler = false, false
-	clear(l.farewells)
+	clear(l.pendingKBAIs)
 	clear(l.hashes)
 }
 
@@ -169,8 +169,8 @@ func (l *emqpLaw) State(number int) string {
 	return "client"
 }
 
-// Unjudge ends the judging of a message, of all if it is empty.
-func (l *emqpLaw) Unjudge(id string) {
+// StopJudging ends the judging of a message, of all if it is empty.
+func (l *emqpLaw) StopJudging(id string) {
 	for _, x := range l.messages {
 		if id == "" || x.ID == id {
 			x.isDone, x.isUnjudged = true, true
@@ -183,7 +183,7 @@ func (l *emqpLaw) Unjudge(id string) {
 	if id != "" {
 		return
 	}
-	l.messages, l.replies, l.disrupted = nil, nil, ""
+	l.messages, l.replies, l.disturbanceClause = nil, nil, ""
 	for _, c := range l.conns {
 		c.outstanding = nil
 		for _, name := range c.queues {
@@ -197,7 +197,7 @@ func (l *emqpLaw) Unjudge(id string) {
 func (l *emqpLaw) Close(number int, byServer bool, _ time.Time) *law.Violation {
 	c := l.conns[number]
 	delete(l.conns, number)
-	delete(l.farewells, number)
+	delete(l.pendingKBAIs, number)
 	if c == nil {
 		return nil
 	}

@@ -60,9 +60,9 @@ func TestRequestBreach(t *testing.T) {
 		"that no client is known to have sent":  {l: emqpLaw{isUnbounded: true}, c: works},
 		"of somebody in an open queue":          {l: emqpLaw{unknownQueues: map[string]bool{"q": true}}, c: works},
 		"that is a message of another version": {
-			l: emqpLaw{foreign: []string{"id"}}, c: works, sent: newRequest(), want: "FRAME-06",
+			l: emqpLaw{foreignIDs: []string{"id"}}, c: works, sent: newRequest(), want: "FRAME-06",
 		},
-		"to a client whose INFORM is of another version": {c: &conn{foreign: true}, sent: newRequest(), want: "FRAME-06"},
+		"to a client whose INFORM is of another version": {c: &conn{hasForeignInform: true}, sent: newRequest(), want: "FRAME-06"},
 		"sent after the KBAI of a client":                {c: leaverConn(client), sent: at(newRequest(), now), want: "KBAI-01"},
 		"sent after its KBAI":                            {c: leaverConn(worker), sent: at(newRequest(), now), want: "KBAI-01"},
 		"sent after the KBAI of a scheduler":             {c: leaverConn(scheduler), sent: at(newRequest(), now), want: "KBAI-02"},
@@ -143,7 +143,7 @@ func TestRequestClause(t *testing.T) {
 			},
 		},
 		"behind what is not followed": {
-			text: "x", change: func(_ *conn, _ *message, l *emqpLaw) { l.disrupted = prefix + "SOCK-09" }, want: "SOCK-09",
+			text: "x", change: func(_ *conn, _ *message, l *emqpLaw) { l.disturbanceClause = prefix + "SOCK-09" }, want: "SOCK-09",
 		},
 	} {
 		l, c, x := emqpLaw{}, plain, sent(test.text)
@@ -225,13 +225,13 @@ func TestForeignVersion(t *testing.T) {
 		"a REPLY":                          {&conn{}, playMessage(emqp.REPLY, "b-1", "x-1 text"), "FRAME-06"},
 		"a SCHEDULE":                       {&conn{role: scheduler}, playMessage(emqp.SCHEDULE, "x-1", "text"), "FRAME-06"},
 		"an UNSCHEDULE":                    {&conn{role: scheduler}, playMessage(emqp.UNSCHEDULE, "b-1", "x-1"), "FRAME-06"},
-		"to a scheduler that became none":  {&conn{foreign: true}, playMessage(emqp.UNSCHEDULE, "x-2", "text"), "FRAME-06"},
+		"to a scheduler that became none":  {&conn{hasForeignInform: true}, playMessage(emqp.UNSCHEDULE, "x-2", "text"), "FRAME-06"},
 		"a REQUEST":                        {&conn{role: worker}, playMessage(emqp.REQUEST, "b-1", "x-1"), "FRAME-06"},
 		"one whose id goes on":             {&conn{role: scheduler}, playMessage(emqp.SCHEDULE, "b-1", "x-12 text"), "SCHED-01"},
 		"one of which the play knows none": {&conn{role: scheduler}, playMessage(emqp.SCHEDULE, "b-1", "x-3 text"), "SCHED-01"},
 	} {
-		l := newLaw(law.Terms{Prefix: "x"})
-		l.conns[1], l.foreign = test.c, []string{"x-1"}
+		l := newLaw(law.Terms{NamePrefix: "x"})
+		l.conns[1], l.foreignIDs = test.c, []string{"x-1"}
 		b, _ := l.judge(1, test.c, test.m, time.Now())
 		if assert.NotNil(t, b, name) {
 			assert.Equal(t, test.want, b.clause, name)
@@ -423,16 +423,16 @@ func TestSchedulersThatLeave(t *testing.T) {
 // again.
 func TestIDsAcrossPlays(t *testing.T) {
 	t.Parallel()
-	server := law.NewServer()
+	server := law.NewHistory()
 	unique := func(command, id string) bool {
-		l := newLaw(law.Terms{Server: server})
+		l := newLaw(law.Terms{History: server})
 		return l.isUnique(emqp.Message{Command: command, ID: id, Fields: [][]byte{[]byte(command)}}, nil)
 	}
 	assert.True(t, unique(emqp.HEARTBEAT, "1"))
 	assert.True(t, unique(emqp.HEARTBEAT, "1"), "the same message")
 	assert.False(t, unique(emqp.ACK, "1"))
 	assert.True(t, unique(emqp.REQUEST, "1"), "which has the id of its client")
-	newLaw(law.Terms{Server: server}).Operated(target.Restart, "")
+	newLaw(law.Terms{History: server}).Operated(target.Restart, "")
 	assert.True(t, unique(emqp.ACK, "1"))
 }
 

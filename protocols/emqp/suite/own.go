@@ -133,13 +133,13 @@ func (l *emqpLaw) isUnique(m emqp.Message, x *message) bool {
 	if !ok && len(l.hashes) < limit {
 		l.hashes[m.ID] = sum
 	}
-	isRepeated := isBrokerMessage && !l.isLeaving && l.terms.Server.Repeats("id "+m.ID, string(sum[:]))
+	isRepeated := isBrokerMessage && !l.isLeaving && l.terms.History.Repeats("id "+m.ID, string(sum[:]))
 	return (!ok || prev == sum) && !isRepeated
 }
 
 // mentionsPlay reports whether a message has a name of the play, which no other client uses.
 func (l *emqpLaw) mentionsPlay(m emqp.Message) bool {
-	return !l.isUnbounded && bytes.Contains(bytes.Join(m.Fields, []byte{0}), []byte(l.terms.Prefix+"-"))
+	return !l.isUnbounded && bytes.Contains(bytes.Join(m.Fields, []byte{0}), []byte(l.terms.NamePrefix+"-"))
 }
 
 // judgeSocket judges what the READY of the broker says of its socket.

@@ -25,7 +25,7 @@ func (l *emqpLaw) reply(number int, c *conn, m emqp.Message, at time.Time) {
 		}
 	}
 	if r.isDone = len(r.to) == 0; r.isDone { // no client awaits it
-		l.disrupted = prefix + "REPLY-04"
+		l.disturbanceClause = prefix + "REPLY-04"
 	}
 	l.replies = append(l.replies[max(0, len(l.replies)-maxMessages):], r)
 }

@@ -76,7 +76,7 @@ func (l *emqpLaw) decide(c *conn, m emqp.Message) (d law.Decided) {
 	d.KeptRules = append(d.KeptRules, "id")
 	d.KeptRules = append(d.KeptRules, rules...)
 	for rule, applies := range map[string]bool{
-		"version":          len(l.foreign) > 0 && slices.Contains(relayedCommands, m.Command),
+		"version":          len(l.foreignIDs) > 0 && slices.Contains(relayedCommands, m.Command),
 		"ack-again":        m.Command == emqp.ACK && c.acks.last != "",
 		"after-disconnect": l.isLeaving, "after-kbai": c.role == formerPeer,
 		explore.RuleClosed:  c.role == worker || c.role == scheduler,

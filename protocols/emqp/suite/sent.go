@@ -25,8 +25,8 @@ func (l *emqpLaw) Sent(number int, all []byte, isUnbounded bool, at time.Time) l
 	switch {
 	case isUnbounded || c.isUnframed:
 		l.isUnbounded, c.mayBeClosed = true, true
-		l.disrupted = prefix + "FRAME-07"
-		return law.Sent{Clause: l.disrupted, MaxReplies: maxReplies}
+		l.disturbanceClause = prefix + "FRAME-07"
+		return law.Sent{Clause: l.disturbanceClause, MaxReplies: maxReplies}
 	case item.Kind == zmtp.IsCommand && item.Command.Name == zmtp.PING:
 		return law.Sent{Clause: l.lastClause, DueReplies: 1, IsJudged: true} // it ends no broker: what was sent before may
 	}
@@ -48,13 +48,13 @@ const version, command, id = 1, 2, 3
 
 // recordMalformed follows a message that the document does not allow: it changes nothing.
 func (l *emqpLaw) recordMalformed(c *conn, frames [][]byte) law.Sent {
-	l.disrupted, c.mayBeClosed = prefix+"FRAME-07", true
+	l.disturbanceClause, c.mayBeClosed = prefix+"FRAME-07", true
 	if len(frames) > id && len(frames[id]) > 0 && string(frames[version]) != emqp.Version {
-		l.foreign = append(l.foreign, string(frames[id]))
-		l.disrupted = prefix + "FRAME-06"
-		c.foreign = c.foreign || string(frames[command]) == emqp.INFORM
+		l.foreignIDs = append(l.foreignIDs, string(frames[id]))
+		l.disturbanceClause = prefix + "FRAME-06"
+		c.hasForeignInform = c.hasForeignInform || string(frames[command]) == emqp.INFORM
 	}
-	return law.Sent{Clause: l.disrupted}
+	return law.Sent{Clause: l.disturbanceClause}
 }
 
 // recordSent follows a message, and returns the clause by which it is served.
@@ -69,7 +69,7 @@ func (l *emqpLaw) recordSent(number int, c *conn, m emqp.Message, at time.Time) 
 	case emqp.REQUEST:
 		return l.request(number, m, at)
 	case emqp.PUBLISH:
-		l.disrupted = prefix + "PUB-01"
+		l.disturbanceClause = prefix + "PUB-01"
 		return "PUB-01"
 	case emqp.SCHEDULE, emqp.UNSCHEDULE:
 		return l.schedule(number, m, at)
@@ -84,12 +84,12 @@ func (l *emqpLaw) recordSent(number int, c *conn, m emqp.Message, at time.Time) 
 		l.removeConn(number)
 		return l.kbai(c, at)
 	case emqp.DISCONNECT:
-		l.Unjudge("")
+		l.StopJudging("")
 		l.isLeaving, l.leftAt = true, at
-		l.terms.Server.Restarted() // it may be started again
+		l.terms.History.Restarted() // it may be started again
 		for n, other := range l.conns {
 			if other.hasSent && !other.mayBeClosed && other.role != formerPeer {
-				l.farewells[n] = true
+				l.pendingKBAIs[n] = true
 			}
 		}
 		return "DISC-01"
@@ -111,7 +111,7 @@ func (l *emqpLaw) inform(c *conn, m emqp.Message) string {
 	clause := "INF-01"
 	if emqp.FormatQueues(queues...) != string(m.Fields[0]) {
 		c.informUncertain, clause = true, "INF-03"
-		l.disrupted = prefix + clause
+		l.disturbanceClause = prefix + clause
 	}
 	for _, q := range queues {
 		c.queues = append(c.queues, q.Name)

@@ -95,7 +95,7 @@ type forwardedBroker struct {
 }
 
 func (f *forwardedBroker) DialBackend(ctx context.Context) (net.Conn, error) {
-	return f.To(ctx, "workers", f.broker.DialBackend)
+	return f.DialTo(ctx, "workers", f.broker.DialBackend)
 }
 
 // TestTheEndOfAForwarder: it is no crash of the broker, whose own end is seen too.

@@ -126,7 +126,8 @@ func (l *emqpLaw) Cleanup(explore.Cleaning) iter.Seq[explore.Step] {
 		ids := 0
 		line := func(command string, fields ...string) bool {
 			ids++
-			frames := []string{`""`, `"eMQP/1.0"`, fmt.Sprintf("%q", command), fmt.Sprintf("%s-cleaner-%d", l.terms.Prefix, ids)}
+			frames := []string{`""`, `"eMQP/1.0"`, fmt.Sprintf("%q", command),
+				fmt.Sprintf("%s-cleaner-%d", l.terms.NamePrefix, ids)}
 			for _, f := range fields {
 				frames = append(frames, fmt.Sprintf("%q", f))
 			}

@@ -52,7 +52,7 @@ func runSubject(
 		require.NoError(t, err)
 		defer end()
 		e := explore.Explorer{
-			Alphabet: subject, Target: at, StartTarget: fresh, Seed: seed, Steps: steps, Longest: longest, Alone: true, Restarts: true,
+			Alphabet: subject, Target: at, StartTarget: fresh, Seed: seed, Steps: steps, LongestWait: longest, Alone: true, Restarts: true,
 		}
 		r = e.Run(t.Context())
 	})
@@ -84,7 +84,7 @@ func TestABrokerThatDies(t *testing.T) {
 		require.NoError(t, err)
 		defer end()
 		e := explore.Explorer{
-			Alphabet: emqpsuite.Alphabet(), Target: at, StartTarget: mortalBroker, Seed: 1, Steps: steps, Longest: time.Second, Alone: true,
+			Alphabet: emqpsuite.Alphabet(), Target: at, StartTarget: mortalBroker, Seed: 1, Steps: steps, LongestWait: time.Second, Alone: true,
 			Restarts: true, Findings: 9,
 		}
 		r = e.Run(t.Context())
@@ -118,8 +118,8 @@ func TestABrokerThatLeaves(t *testing.T) {
 		require.NoError(t, at.Restart(t.Context()))
 		defer at.Close()
 		e := explore.Explorer{
-			Alphabet: emqpsuite.Alphabet(), Target: at, Seed: 1, Steps: 100, Longest: time.Second, Alone: true, Restarts: true,
-			Unshrunk: true,
+			Alphabet: emqpsuite.Alphabet(), Target: at, Seed: 1, Steps: 100, LongestWait: time.Second, Alone: true, Restarts: true,
+			SkipsShrinking: true,
 		}
 		r := e.Run(t.Context())
 		assert.Equal(t, 1, count)
@@ -255,7 +255,7 @@ func TestCompared(t *testing.T) {
 			require.NoError(t, err)
 			defer endB()
 			c := explore.Comparison{Second: b, OwnsServers: true, Explorer: explore.Explorer{
-				Alphabet: emqpsuite.Alphabet(), Target: a, Seed: 2, Steps: 900, Alone: true, Unshrunk: true,
+				Alphabet: emqpsuite.Alphabet(), Target: a, Seed: 2, Steps: 900, Alone: true, SkipsShrinking: true,
 			}}
 			r = c.Run(t.Context())
 		})

@@ -52,7 +52,7 @@ func start(config func() fakeemqp.Config) (server run.Server, end func(), err er
 
 func judge(t *testing.T, server run.Server, checks []conformance.Check) *reports.Report {
 	runner := &run.Runner{
-		Protocol: emqpsuite.Protocol(), Checks: checks, Virtual: true, Servers: []run.Server{server},
+		Suite: emqpsuite.Protocol(), Checks: checks, Virtual: true, Servers: []run.Server{server},
 	}
 	return runner.Run(t.Context())
 }

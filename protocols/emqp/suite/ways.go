@@ -318,7 +318,7 @@ func (w *routeMaker) replyUnrequested() []explore.Step {
 // open opens a connection, as a peer with an identity of some kind, or with none. (ROUTER Addressing)
 func (w *routeMaker) open(conn int, role scenarios.Role) explore.Step {
 	w.peers++
-	identity := fmt.Sprintf("%s-%d", w.Terms.Prefix, w.peers)
+	identity := fmt.Sprintf("%s-%d", w.Terms.NamePrefix, w.peers)
 	switch w.Deal("identity", 8) {
 	case 0, 1:
 		return w.build.Open(conn, role, "") // one that is drawn
@@ -330,7 +330,7 @@ func (w *routeMaker) open(conn int, role scenarios.Role) explore.Step {
 		identity = strings.Repeat("x", longestIdentity-len(identity)) + identity
 	case 5: // or in a capital alone
 		w.capitals++
-		identity = fmt.Sprintf("%s-%c%d", w.Terms.Prefix, "aA"[w.capitals%2], w.capitals/2)
+		identity = fmt.Sprintf("%s-%c%d", w.Terms.NamePrefix, "aA"[w.capitals%2], w.capitals/2)
 	case 6:
 		identity += "\x00\x01\r\n é"
 	}

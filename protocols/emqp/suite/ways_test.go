@@ -161,7 +161,7 @@ func runValues(t *testing.T, config func() fakeemqp.Config, single bool) (r *exp
 		defer end()
 		e := explore.Explorer{
 			Alphabet: emqpsuite.Values(), Target: at, Seed: 1, Time: 10 * time.Minute, Alone: true, Findings: 20,
-			Unshrunk: true,
+			SkipsShrinking: true,
 		}
 		r = e.Run(t.Context())
 	})

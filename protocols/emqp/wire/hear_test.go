@@ -94,9 +94,9 @@ func TestHear(t *testing.T) {
 		s := newSpeaker(t, emqpwire.Wire{})
 		switch test.op {
 		case measure.Ack:
-			s.Done(nil, nil)
+			s.Ack(nil, nil)
 		case measure.Fetch:
-			s.Take(nil, &wire.Queues{Names: []string{"q"}})
+			s.Fetch(nil, &wire.Queues{Names: []string{"q"}})
 		}
 		var e wire.Event
 		n, err := s.Hear([]byte(test.in), &e)
@@ -116,7 +116,7 @@ func TestAMessageTooManyIsKept(t *testing.T) {
 	t.Parallel()
 	s := newSpeaker(t, emqpwire.Wire{})
 	queues := &wire.Queues{Names: []string{"q"}}
-	out := string(s.Take(nil, queues))
+	out := string(s.Fetch(nil, queues))
 	assert.Contains(t, out, emqp.READY)
 	hear := func(in string) (e wire.Event) {
 		_, err := s.Hear([]byte(in), &e)
@@ -126,21 +126,21 @@ func TestAMessageTooManyIsKept(t *testing.T) {
 	for _, message := range []string{"one", "two"} {
 		hear(encode(emqp.Request("1", "q", nil, message)))
 	}
-	out = string(s.Take(nil, queues))
+	out = string(s.Fetch(nil, queues))
 	assert.NotContains(t, out, emqp.READY)
 	e := hear(pong(2))
 	assert.Equal(t, wire.Job, e.Kind)
 	assert.Equal(t, "two", string(e.Body))
-	assert.Contains(t, string(s.Take(nil, queues)), emqp.READY)
+	assert.Contains(t, string(s.Fetch(nil, queues)), emqp.READY)
 	hear(encode(emqp.Heartbeat("2", time.Now())))
-	assert.Empty(t, s.Take(nil, queues), "the READY before is not used up")
+	assert.Empty(t, s.Fetch(nil, queues), "the READY before is not used up")
 }
 
 // The PINGs of a broker are answered, also between the frames of a message.
 func TestPINGsAreAnswered(t *testing.T) {
 	t.Parallel()
 	s := newSpeaker(t, emqpwire.Wire{})
-	s.Take(nil, &wire.Queues{Names: []string{"q"}})
+	s.Fetch(nil, &wire.Queues{Names: []string{"q"}})
 	ping, answer := string(zmtp.Ping(0, []byte("abc")).Append(nil)), string(zmtp.Pong([]byte("abc")).Append(nil))
 	var e wire.Event
 	n, err := s.Hear([]byte(ping), &e)
@@ -159,9 +159,9 @@ func TestPINGsAreAnswered(t *testing.T) {
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	s := newSpeaker(t, emqpwire.Wire{Requests: true})
-	assert.Contains(t, string(s.Done(nil, nil)), emqp.REPLY)
+	assert.Contains(t, string(s.Ack(nil, nil)), emqp.REPLY)
 	assert.Equal(t, emqp.REPLY, s.Verb(measure.Ack))
-	assert.NotContains(t, string(newSpeaker(t, emqpwire.Wire{}).Done(nil, nil)), emqp.REPLY)
+	assert.NotContains(t, string(newSpeaker(t, emqpwire.Wire{}).Ack(nil, nil)), emqp.REPLY)
 }
 
 func TestIntroduceSaysWhatIsMissing(t *testing.T) {

@@ -139,8 +139,8 @@ func (s *speaker) Push(out []byte, job *plan.Push) []byte {
 // it, which it may refuse otherwise.
 func (s *speaker) Subscribe(to *wire.Queues) { s.queues = to }
 
-// Take appends READY, unless an earlier one is not used up yet. (eMQP / Worker)
-func (s *speaker) Take(out []byte, _ *wire.Queues) []byte {
+// Fetch appends READY, unless an earlier one is not used up yet. (eMQP / Worker)
+func (s *speaker) Fetch(out []byte, _ *wire.Queues) []byte {
 	s.op = measure.Fetch
 	switch {
 	case len(s.jobs) > 0:
@@ -168,8 +168,8 @@ func (s *speaker) inform(out []byte) []byte {
 	return appendWord(out, 0, emqp.TypeWorker)
 }
 
-// Done appends a REPLY if the client waits for it. Otherwise eMQP has no message for that, and a PING is sent alone.
-func (s *speaker) Done(out, _ []byte) []byte {
+// Ack appends a REPLY if the client waits for it. Otherwise eMQP has no message for that, and a PING is sent alone.
+func (s *speaker) Ack(out, _ []byte) []byte {
 	s.op = measure.Ack
 	if s.requests {
 		out = appendWord(s.begin(out, emqp.REPLY, false), 0, "done")
@@ -179,7 +179,7 @@ func (s *speaker) Done(out, _ []byte) []byte {
 
 // Fail appends what Done does: no message of eMQP says that a job has failed.
 func (s *speaker) Fail(out, jid []byte) []byte {
-	out = s.Done(out, jid)
+	out = s.Ack(out, jid)
 	s.op = measure.Fail
 	return out
 }

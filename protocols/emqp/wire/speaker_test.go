@@ -32,7 +32,7 @@ func runLoad(t *testing.T, protocol emqpwire.Wire, hook func(*fakeemqp.Event), c
 	return loadtest.Run(t, protocol, longer, func() (config load.Config, end func()) {
 		front, back := memnet.NewPlace(), memnet.NewPlace()
 		broker := fakeemqp.Start(fakeemqp.Config{Hook: hook}, front.MustListen(), back.MustListen())
-		return load.Config{Dial: front.Dial, DialBack: back.Dial}, broker.Close
+		return load.Config{Dial: front.Dial, DialBackend: back.Dial}, broker.Close
 	})
 }
 
@@ -58,7 +58,7 @@ func TestEachJobIsAccountedFor(t *testing.T) {
 			l := runLoad(t, test.protocol, nil, test.change)
 			assert.Empty(t, l.Unreachable)
 			assert.Empty(t, l.Findings)
-			assert.True(t, l.Jobs.IsDrained, l.Jobs.NotDrained)
+			assert.True(t, l.Jobs.IsDrained, l.Jobs.DrainFailure)
 			assert.EqualValues(t, 80, l.Jobs.Pushed)
 			assert.EqualValues(t, 80, l.Jobs.Delivered)
 			assert.EqualValues(t, 80, l.Jobs.Acked)

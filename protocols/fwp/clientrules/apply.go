@@ -8,7 +8,7 @@ import (
 )
 
 // apply changes the world by an event that the rules have looked at.
-func (w *world) apply(l *look) {
+func (w *world) apply(l *observation) {
 	switch l.Kind {
 	case ConnOpen:
 		w.conns[l.Conn] = &connState{number: l.Conn, process: l.Process, openTime: l.At}
@@ -30,7 +30,7 @@ func (w *world) apply(l *look) {
 	}
 }
 
-func (w *world) applyToConn(l *look) {
+func (w *world) applyToConn(l *observation) {
 	switch l.Kind {
 	case Line:
 		w.applyLine(l)
@@ -43,7 +43,7 @@ func (w *world) applyToConn(l *look) {
 	}
 }
 
-func (w *world) applyToProcess(l *look) {
+func (w *world) applyToProcess(l *observation) {
 	switch p := l.process; {
 	case l.Kind == ProcessStart:
 		w.processes[l.Process] = &processState{number: l.Process, queues: l.ProcessQueues}
@@ -54,7 +54,7 @@ func (w *world) applyToProcess(l *look) {
 	}
 }
 
-func (w *world) applyClose(l *look) {
+func (w *world) applyClose(l *observation) {
 	c, k := l.conn, l.conn.worker
 	delete(w.conns, c.number)
 	for _, cmd := range c.inFlight {
@@ -84,7 +84,7 @@ func (w *world) applyClose(l *look) {
 }
 
 // applyLoss deals with a connection that the worker has lost: reports that it may have sent there are not seen.
-func (k *workerState) applyLoss(l *look) {
+func (k *workerState) applyLoss(l *observation) {
 	k.hasLostConn, k.refusals = true, 0
 	if !l.IsUnseenLoss() {
 		return
@@ -100,7 +100,7 @@ func (k *workerState) loseReports() {
 }
 
 // applyLineAfterLoss deals with a line on a lost connection: a report there has no reply, and may be repeated.
-func (w *world) applyLineAfterLoss(l *look) {
+func (w *world) applyLineAfterLoss(l *observation) {
 	if l.Kind == Line { // its HELLO may have come behind the loss
 		w.lose(l)
 	}
@@ -127,7 +127,7 @@ func (w *world) applyLostCommand(k *workerState, cmd *command) {
 
 // applyLostReply deals with a command whose connection was lost so soon after the reply that the client may not have
 // read it: for the client it is one without a reply, and a job or an order that the reply brought has not come.
-func (w *world) applyLostReply(l *look) {
+func (w *world) applyLostReply(l *observation) {
 	c, cmd := l.conn, l.conn.lastCommand
 	switch {
 	case cmd == nil || l.At-c.replyTime > w.grace():
@@ -176,7 +176,7 @@ type briefs struct {
 }
 
 // add returns the count behind the end of one more connection. One that ends behind an error is for another rule.
-func (b briefs) add(c *connState, l *look) briefs {
+func (b briefs) add(c *connState, l *observation) briefs {
 	switch {
 	case !c.isIdentified, l.Closer != Client && c.end == nil, c.lastError != nil:
 		return b
@@ -194,7 +194,7 @@ func (b briefs) add(c *connState, l *look) briefs {
 }
 
 // applySecond keeps what the rules have reported, and whether the server kept a worker waiting.
-func (w *world) applySecond(l *look) {
+func (w *world) applySecond(l *observation) {
 	k := l.worker
 	if k.waitsForServer(l.At) {
 		k.stallTime = l.At
@@ -210,7 +210,7 @@ func (w *world) applySecond(l *look) {
 
 // lose forgets a connection: bytes were lost, or the client may take a reply for that to another command. What it does
 // from now on may be right, and so may what its worker does, and others of its process, on any connection.
-func (w *world) lose(l *look) {
+func (w *world) lose(l *observation) {
 	delete(w.conns, l.Conn)
 	if l.Worker == "" || w.lostWIDs.has(l.Worker) {
 		return

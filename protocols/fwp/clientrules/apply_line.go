@@ -6,7 +6,7 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-func (w *world) applyLine(l *look) {
+func (w *world) applyLine(l *observation) {
 	c, m := l.conn, l.moment()
 	c.lines++
 	cmd := &command{verb: l.Command.Verb, moment: *m, jid: l.Text("jid"), hasMistakes: len(l.Mistakes) > 0,
@@ -83,7 +83,7 @@ func (k *workerState) applyBeat(c *connState, m *Moment, state string) {
 }
 
 // applyFetch takes a FETCH that a worker sends.
-func (k *workerState) applyFetch(w *world, l *look) {
+func (k *workerState) applyFetch(w *world, l *observation) {
 	if order := k.order(); order != nil {
 		hasWaited, mayCross := w.hasWaited(k, l.conn, order, l.At), w.mayCross(k, l.conn, order, l.At)
 		if k.waitingFetches++; !hasWaited {
@@ -110,7 +110,7 @@ func (k *workerState) applyFetch(w *world, l *look) {
 }
 
 // applyReport takes an ACK or a FAIL that a client sends.
-func (w *world) applyReport(l *look, cmd *command) {
+func (w *world) applyReport(l *observation, cmd *command) {
 	if l.IsUnread && l.worker != nil {
 		l.worker.loseReports() // it may be about any of the jobs
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/fwpsuite/fwp/protocols/fwp"
 )
 
-func (w *world) applyReply(l *look) {
+func (w *world) applyReply(l *observation) {
 	c := l.conn
 	if l.IsGreeting {
 		c.greeting = l.moment()
@@ -65,7 +65,7 @@ func hasUnknownField(hi []byte) bool {
 func isOK(r fwp.Reply) bool { return r.Kind == fwp.SimpleString && string(r.Text) == "OK" }
 
 // applyHelloReply takes the reply to a HELLO.
-func (w *world) applyHelloReply(l *look, cmd *command) {
+func (w *world) applyHelloReply(l *observation, cmd *command) {
 	c := l.conn
 	if !isOK(l.Reply) {
 		switch {
@@ -81,7 +81,7 @@ func (w *world) applyHelloReply(l *look, cmd *command) {
 		return
 	}
 	k := w.workers[cmd.hello.wid]
-	if w.isLeftBy(k, l.process) {
+	if w.isReplacedBy(k, l.process) {
 		k = nil
 	}
 	if w.lostWIDs.has(cmd.hello.wid) || k == nil && len(w.workers) >= maxWorkers {
@@ -106,7 +106,7 @@ func (w *world) applyHelloReply(l *look, cmd *command) {
 }
 
 // applyBeatReply takes the reply to a worker's BEAT.
-func (k *workerState) applyBeatReply(l *look) {
+func (k *workerState) applyBeatReply(l *observation) {
 	k.beatReplyTime = l.At
 	switch state := fwp.Identified.Next(fwp.BEAT, l.Reply); {
 	case state == fwp.Quiet && k.quietReply == nil:
@@ -138,7 +138,7 @@ func (j *Job) reservation() time.Duration {
 
 // applyFetchReply takes the reply to a FETCH, and returns the delivery that it is, nil if it is none. A client without
 // a worker id holds no job.
-func (w *world) applyFetchReply(l *look) *delivery {
+func (w *world) applyFetchReply(l *observation) *delivery {
 	k, j := l.conn.worker, l.Job
 	if k != nil {
 		k.fetchesInFlight = max(0, k.fetchesInFlight-1)
@@ -170,7 +170,7 @@ func (w *world) applyFetchReply(l *look) *delivery {
 }
 
 // applyReportReply takes the reply to an ACK or a FAIL.
-func (w *world) applyReportReply(l *look, cmd *command) {
+func (w *world) applyReportReply(l *observation, cmd *command) {
 	d := cmd.report
 	if d == nil {
 		return

@@ -102,7 +102,7 @@ func TestWhatIsTooLong(t *testing.T) {
 	piece := make([]byte, 1<<20)
 	for range 3 * MaxMessage / 2 / len(piece) {
 		b.Client(0, 1, piece)
-		assert.LessOrEqual(t, cap(b.conns[1].client), 2*MaxMessage)
+		assert.LessOrEqual(t, cap(b.conns[1].clientBytes), 2*MaxMessage)
 	}
 	b.Client(0, 1, []byte("}\r\nINFO\r\n"))
 	assert.Equal(t, []string{"opened  false", "line PUSH true", "line INFO false"}, kinds)

@@ -55,7 +55,7 @@ func (b *Builder) countBytes(at time.Duration, conn int, w *wire) {
 	if b.conns[conn] != w {
 		return
 	}
-	size := len(w.client) + len(w.server)
+	size := len(w.clientBytes) + len(w.serverBytes)
 	all := b.KeptBytes.Add(int64(size - w.countedBytes))
 	w.countedBytes = size
 	if all > MaxKeptBytes {
@@ -96,11 +96,11 @@ func NewBuilder(sink func(Event)) *Builder {
 // wire is what a Builder knows of one connection.
 type wire struct {
 	process      int
-	client       []byte        // the beginning of a line
+	clientBytes  []byte        // the beginning of a line
 	skippedBytes int           // bytes of a line that is too long, those that are not kept
 	startTime    time.Duration // when the first of both came
 	readyTime    time.Duration // when the reader waited for more of them, 0 if it does not
-	server       []byte        // the beginning of a reply
+	serverBytes  []byte        // the beginning of a reply
 	countedBytes int           // bytes of both that are counted
 	isGreeted    bool          // the server's first reply has been seen
 	isShut       bool          // the server has closed its side
@@ -132,7 +132,7 @@ func (b *Builder) Client(at time.Duration, conn int, data []byte) {
 	for len(data) > 0 {
 		end := bytes.IndexByte(data, '\n')
 		if end < 0 {
-			if len(w.client) == 0 {
+			if len(w.clientBytes) == 0 {
 				w.startTime = at
 			}
 			w.readyTime = 0
@@ -150,12 +150,12 @@ func (b *Builder) Client(at time.Duration, conn int, data []byte) {
 
 // keep keeps the beginning of a line.
 func (w *wire) keep(data []byte) {
-	room := max(0, MaxMessage-len(w.client))
+	room := max(0, MaxMessage-len(w.clientBytes))
 	if len(data) > room {
 		w.skippedBytes += len(data) - room
 		data = data[:room]
 	}
-	w.client = append(w.client, data...)
+	w.clientBytes = append(w.clientBytes, data...)
 }
 
 func (b *Builder) line(at time.Duration, conn int, w *wire, rest []byte) {
@@ -163,9 +163,9 @@ func (b *Builder) line(at time.Duration, conn int, w *wire, rest []byte) {
 	if w.isShut {
 		e.Kind = LineAfterClose
 	}
-	if len(w.client) > 0 {
+	if len(w.clientBytes) > 0 {
 		w.keep(rest)
-		rest = w.client
+		rest = w.clientBytes
 	}
 	if w.skippedBytes > 0 || exceedsMaxValues(rest) {
 		readLongLine(&e, rest[:min(len(rest), maxShown)], len(rest)+w.skippedBytes)
@@ -173,7 +173,7 @@ func (b *Builder) line(at time.Duration, conn int, w *wire, rest []byte) {
 		readLine(&e, rest)
 	}
 	w.skippedBytes, w.readyTime = 0, 0 // a client may rest between two lines
-	w.client = reuse(w.client)
+	w.clientBytes = reuse(w.clientBytes)
 	if e.Verb() == fwp.HELLO {
 		if e.Size > maxHello {
 			b.Lose(at, conn)
@@ -205,9 +205,9 @@ func (b *Builder) Server(at time.Duration, conn int, data []byte) {
 		return
 	}
 	pending := data
-	if len(w.server) > 0 {
-		w.server = append(w.server, data...)
-		pending = w.server
+	if len(w.serverBytes) > 0 {
+		w.serverBytes = append(w.serverBytes, data...)
+		pending = w.serverBytes
 	}
 	for len(pending) > 0 {
 		r, n, err := fwp.Decode(pending, MaxMessage)
@@ -227,12 +227,12 @@ func (b *Builder) Server(at time.Duration, conn int, data []byte) {
 		b.reply(at, conn, w, r.Clone())
 		pending = pending[n:]
 	}
-	w.server = append(reuse(w.server), pending...)
+	w.serverBytes = append(reuse(w.serverBytes), pending...)
 	b.countBytes(at, conn, w)
 }
 
 func (b *Builder) emitBroken(at time.Duration, conn int, w *wire, err error) {
-	w.isServerUnread, w.server = true, nil
+	w.isServerUnread, w.serverBytes = true, nil
 	b.countBytes(at, conn, w)
 	e := w.event(at, conn, BrokenReply)
 	if !errors.As(err, &e.Syntax) {
@@ -268,7 +268,7 @@ func (b *Builder) Shut(at time.Duration, conn int) {
 	if w := b.conns[conn]; w != nil && !w.isShut {
 		w.isShut = true
 		e := w.event(at, conn, ConnClose)
-		e.Closer, e.IsReset, e.ServerReads = Server, len(w.server) > 0, true
+		e.Closer, e.IsReset, e.ServerReads = Server, len(w.serverBytes) > 0, true
 		b.sink(e)
 	}
 }
@@ -279,7 +279,7 @@ func (b *Builder) Close(at time.Duration, conn int, by Side, reset bool) {
 	if w == nil {
 		return
 	}
-	isUnfinished := by == Client && len(w.client) > 0 || by == Server && len(w.server) > 0
+	isUnfinished := by == Client && len(w.clientBytes) > 0 || by == Server && len(w.serverBytes) > 0
 	e := w.event(at, conn, ConnClose)
 	e.Closer, e.IsReset = by, reset || isUnfinished
 	if by == Client && !reset {
@@ -290,7 +290,7 @@ func (b *Builder) Close(at time.Duration, conn int, by Side, reset bool) {
 
 // fillUnfinished fills in what is there of a line that is not over.
 func (w *wire) fillUnfinished(e *Event) {
-	e.Raw, e.Size = bytes.Clone(w.client[:min(len(w.client), maxShown)]), len(w.client)+w.skippedBytes
+	e.Raw, e.Size = bytes.Clone(w.clientBytes[:min(len(w.clientBytes), maxShown)]), len(w.clientBytes)+w.skippedBytes
 	if e.SendTime = e.At - w.startTime; w.readyTime > 0 {
 		e.IdleTime = e.At - w.readyTime
 	}
@@ -299,7 +299,7 @@ func (w *wire) fillUnfinished(e *Event) {
 // Ready notes that what the client has sent by now was passed on, and more is waited for: a client that sends the rest
 // of a line much later was not kept from it. Without it none is taken to be idle.
 func (b *Builder) Ready(at time.Duration, conn int) {
-	if w := b.conns[conn]; w != nil && len(w.client) > 0 {
+	if w := b.conns[conn]; w != nil && len(w.clientBytes) > 0 {
 		w.readyTime = at
 	}
 }
@@ -308,7 +308,7 @@ func (b *Builder) Ready(at time.Duration, conn int) {
 // which a line is not over.
 func (b *Builder) End(at time.Duration) {
 	for _, conn := range slices.Sorted(maps.Keys(b.conns)) {
-		if w := b.conns[conn]; len(w.client) > 0 && !w.isShut {
+		if w := b.conns[conn]; len(w.clientBytes) > 0 && !w.isShut {
 			e := w.event(at, conn, UnfinishedLine)
 			w.fillUnfinished(&e)
 			b.sink(e)

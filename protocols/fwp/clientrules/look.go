@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// look is an event together with what was known before it.
-type look struct {
+// observation is an event together with what was known before it.
+type observation struct {
 	*Event
 	world   *world
 	conn    *connState
@@ -16,8 +16,8 @@ type look struct {
 	command *command // of a Reply: the command that it answers; nil if that is not known
 }
 
-func (w *world) look(e *Event) *look {
-	l := &look{Event: e, world: w, conn: w.conns[e.Conn], worker: e.worker}
+func (w *world) observe(e *Event) *observation {
+	l := &observation{Event: e, world: w, conn: w.conns[e.Conn], worker: e.worker}
 	process := e.Process
 	if c := l.conn; c != nil {
 		process = cmp.Or(process, c.process)
@@ -44,7 +44,7 @@ func (w *world) workerOf(process int) *workerState {
 }
 
 // producer returns the process if it has no worker; nil otherwise. What the jobs of a worker push is their own affair.
-func (l *look) producer() *processState {
+func (l *observation) producer() *processState {
 	if l.process == nil || l.world.workerOf(l.process.number) != nil {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (l *look) producer() *processState {
 }
 
 // verb returns the verb of a line, or of the line that a reply answers.
-func (l *look) verb() string {
+func (l *observation) verb() string {
 	if l.command != nil {
 		return l.command.verb
 	}
@@ -61,12 +61,12 @@ func (l *look) verb() string {
 
 // hasMistakes reports whether the event is a line that is wrong, or the reply to one: rules see what the line was meant
 // to be.
-func (l *look) hasMistakes() bool {
+func (l *observation) hasMistakes() bool {
 	return len(l.Mistakes) > 0 || l.command != nil && l.command.hasMistakes
 }
 
 // configuredQueues returns the queues in the environment of the worker's process, or else those of the Config.
-func (l *look) configuredQueues() []string {
+func (l *observation) configuredQueues() []string {
 	if l.process != nil && len(l.process.queues) > 0 {
 		return l.process.queues
 	}
@@ -74,13 +74,13 @@ func (l *look) configuredQueues() []string {
 }
 
 // isSignalled reports whether the worker's process was sent a signal.
-func (l *look) isSignalled() bool { return l.process != nil && l.process.signal != nil }
+func (l *observation) isSignalled() bool { return l.process != nil && l.process.signal != nil }
 
 // isKilled reports whether a signal of the worker's process ended it at once.
-func (l *look) isKilled() bool { return l.process != nil && l.process.isKilled }
+func (l *observation) isKilled() bool { return l.process != nil && l.process.isKilled }
 
 // breach makes a breach of the look and of what a rule says about it.
-func (l *look) breach(name string, j judgement) Breach {
+func (l *observation) breach(name string, j judgement) Breach {
 	b := Breach{Name: name, At: l.At, Conn: l.Conn, Process: l.Process, Text: j.text, Evidence: slices.Clone(j.evidence)}
 	if l.worker != nil {
 		b.Worker = l.worker.wid
@@ -93,7 +93,7 @@ func (l *look) breach(name string, j judgement) Breach {
 	return b
 }
 
-func (l *look) moment() *Moment {
+func (l *observation) moment() *Moment {
 	m := l.Moment()
 	return &m
 }

@@ -19,7 +19,7 @@ type Rule struct {
 	Needs Need
 
 	occasions occasions
-	check     func(*look) judgement
+	check     func(*observation) judgement
 }
 
 // Rules returns all rules, in the order of the specification's sections.

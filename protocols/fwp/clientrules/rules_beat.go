@@ -45,7 +45,7 @@ func (w *world) isSilent(k *workerState) bool {
 	return isPresent && w.now-k.silenceStart() > maxBeatPause+w.slack && !k.waitsForServer(w.now)
 }
 
-func checkBeatMissing(l *look) judgement {
+func checkBeatMissing(l *observation) judgement {
 	k := l.worker
 	isPresent := k.countConns() > 0 || l.world.isWorkingOffline(k)
 	if !isPresent || k.isSilenceReported || l.At-k.connectTime < maxBeatPause {
@@ -55,7 +55,7 @@ func checkBeatMissing(l *look) judgement {
 		(l.At - k.silenceStart()).Seconds())
 }
 
-func checkQuietBeat(l *look) judgement {
+func checkQuietBeat(l *observation) judgement {
 	k := l.worker
 	switch {
 	case k == nil || k.quietReply == nil || k.terminateReply != nil || len(k.conns) == 0 || k.isSilenceReported:
@@ -70,7 +70,7 @@ func checkQuietBeat(l *look) judgement {
 
 // checkTerminateBeat judges the BEATs of a worker that is connected after the order to terminate: the guide demands
 // them until it leaves. The server may have kept it waiting for the reply to the BEAT before.
-func checkTerminateBeat(l *look) judgement {
+func checkTerminateBeat(l *observation) judgement {
 	k := l.worker
 	switch {
 	case k == nil || k.terminateReply == nil || k.countConns() == 0 || k.isStayReported:
@@ -92,7 +92,7 @@ func checkTerminateBeat(l *look) judgement {
 
 // isRegularBeat reports whether a BEAT and the one before it are those of an interval: neither tells a state, no
 // connection was lost between them, and if there was an error, then to the one before that as well: one is repeated.
-func isRegularBeat(l *look) bool {
+func isRegularBeat(l *observation) bool {
 	k := l.worker
 	isAfterLoss := k != nil && k.hasLostConn && k.refusals < 2
 	return k != nil && k.beats > 0 && !isAfterLoss && !k.hasBeatState && l.Text("current_state") == ""
@@ -100,7 +100,7 @@ func isRegularBeat(l *look) bool {
 
 // checkBeatTooOften judges the BEATs of each connection: nothing says whose pauses they are where each of a worker's
 // connections sends its own. A connection that is the worker's only one goes on where the one before it was closed.
-func checkBeatTooOften(l *look) judgement {
+func checkBeatTooOften(l *observation) judgement {
 	if !isRegularBeat(l) {
 		return skip()
 	}
@@ -121,7 +121,7 @@ func checkBeatTooOften(l *look) judgement {
 // checkInterval judges three intervals in a row, so that one that is late, or sent for another reason, does not count:
 // two, if they take longer than three may. What is too short for the text is BEAT-07, and what is between the two is as
 // good as what is advised.
-func checkInterval(l *look) judgement {
+func checkInterval(l *observation) judgement {
 	k := l.worker
 	if !isRegularBeat(l) || k.gaps[0] == 0 {
 		return skip()
@@ -145,7 +145,7 @@ func checkInterval(l *look) judgement {
 	return fail(moments(k.beat), "a BEAT every %.1f s; the specification advises 10 or 15 s", gaps[0].Seconds())
 }
 
-func checkProducerBeat(l *look) judgement {
+func checkProducerBeat(l *observation) judgement {
 	c := l.conn
 	switch {
 	case c == nil || !c.isIdentified || c.worker != nil:
@@ -156,7 +156,7 @@ func checkProducerBeat(l *look) judgement {
 	return passWhere(l.At-c.openTime >= advisedBeatPause)
 }
 
-func checkBeatWid(l *look) judgement {
+func checkBeatWid(l *observation) judgement {
 	if l.worker == nil || l.Object == nil {
 		return skip()
 	}
@@ -164,7 +164,7 @@ func checkBeatWid(l *look) judgement {
 		"the wid of BEAT is %s, that of HELLO is %s", fieldText(l.Object, "wid"), quoteAny(l.worker.wid))
 }
 
-func checkBeatState(l *look) judgement {
+func checkBeatState(l *observation) judgement {
 	v := l.Object["current_state"]
 	if v == nil {
 		return skip()
@@ -173,7 +173,7 @@ func checkBeatState(l *look) judgement {
 		"current_state is %s, expected \"quiet\" or \"terminate\"", quoteAny(v))
 }
 
-func checkBeatMemory(l *look) judgement {
+func checkBeatMemory(l *observation) judgement {
 	v := l.Object["rss_kb"]
 	if v == nil {
 		return skip()

@@ -20,7 +20,7 @@ func endRules() []Rule {
 	}
 }
 
-func checkLineAfterEnd(l *look) judgement {
+func checkLineAfterEnd(l *observation) judgement {
 	if l.conn == nil || l.conn.end == nil {
 		return skip()
 	}
@@ -29,7 +29,7 @@ func checkLineAfterEnd(l *look) judgement {
 
 // checkClosedWithoutEnd judges a client that closes a connection which still works. One that gives up waiting for a
 // reply, or was killed, has no END to send.
-func checkClosedWithoutEnd(l *look) judgement {
+func checkClosedWithoutEnd(l *observation) judgement {
 	c := l.conn
 	switch {
 	case c == nil || !c.isIdentified:
@@ -66,7 +66,7 @@ func (w *world) lastEndOf(k *workerState, end Moment) *lastEnd {
 
 // checkEndWithJobs judges END on the last connection of a worker. With jobs in hand it leaves, unless it opens another
 // connection in its place.
-func checkEndWithJobs(l *look) judgement {
+func checkEndWithJobs(l *observation) judgement {
 	k := l.worker
 	if l.Kind == Line {
 		return passWhere(k != nil && l.conn.end == nil && k.countConns() <= 1 && !l.world.isGreeting(k.process) &&

@@ -32,7 +32,7 @@ func fetchRules() []Rule {
 }
 
 // checkConcurrency counts the jobs that a worker holds and has not reported: it runs them, or keeps them from others.
-func checkConcurrency(l *look) judgement {
+func checkConcurrency(l *observation) judgement {
 	k := l.worker
 	if k == nil {
 		return skip()
@@ -48,7 +48,7 @@ func checkConcurrency(l *look) judgement {
 	return fail(moments(&jobs[0].moment), "a worker with a concurrency of %d has %d jobs", limit, len(jobs)+1)
 }
 
-func checkFetchIdle(l *look) judgement {
+func checkFetchIdle(l *observation) judgement {
 	switch {
 	case l.worker == nil || l.worker.isIdleReported:
 		return skip()
@@ -65,7 +65,7 @@ func checkFetchIdle(l *look) judgement {
 func (w *world) concurrency() int { return max(1, w.cfg.Concurrency) }
 
 // isIdle reports whether a worker has room for a job and has not asked for one for long.
-func isIdle(l *look) bool {
+func isIdle(l *observation) bool {
 	k, w := l.worker, l.world
 	switch {
 	case k.countConns() == 0 || k.fetchesInFlight > 0 || k.countRunning() >= w.concurrency():
@@ -79,7 +79,7 @@ func isIdle(l *look) bool {
 	return l.At-max(k.lastFetch, k.stallTime) > maxFetchPause+w.slack
 }
 
-func checkQueues(l *look) judgement {
+func checkQueues(l *observation) judgement {
 	for _, queue := range l.Queues() {
 		if !slices.Contains(l.configuredQueues(), queue) {
 			return fail(nil, "FETCH from the queue %s, which the worker was not configured for", quoteAny(queue))
@@ -88,7 +88,7 @@ func checkQueues(l *look) judgement {
 	return pass()
 }
 
-func checkAllQueues(l *look) judgement {
+func checkAllQueues(l *observation) judgement {
 	k := l.worker
 	if k == nil || k.fetches != enoughFetches*len(l.configuredQueues()) {
 		return skip()

@@ -29,21 +29,21 @@ func greetingRules() []Rule {
 	}
 }
 
-func checkBeforeGreeting(l *look) judgement {
+func checkBeforeGreeting(l *observation) judgement {
 	if l.conn == nil || l.conn.lines > 0 {
 		return skip()
 	}
 	return passIf(l.conn.greeting != nil, "the client sent its first line before the server's HI")
 }
 
-func checkFirstLine(l *look) judgement {
+func checkFirstLine(l *observation) judgement {
 	if l.conn == nil || l.conn.lines > 0 {
 		return skip()
 	}
 	return passIf(l.verb() == fwp.HELLO, "the first line is not a HELLO")
 }
 
-func checkCommandUnidentified(l *look) judgement {
+func checkCommandUnidentified(l *observation) judgement {
 	c := l.conn
 	if c == nil || c.lines == 0 || c.end != nil || l.verb() == fwp.HELLO || l.verb() == fwp.END {
 		return skip()
@@ -59,21 +59,21 @@ func checkCommandUnidentified(l *look) judgement {
 	return skip() // the HELLO waits for its reply: that is command-in-flight
 }
 
-func checkVersion(l *look) judgement {
+func checkVersion(l *observation) judgement {
 	v, ok := l.Object["v"].(json.Number)
 	f, err := v.Float64()
 	ok = ok && err == nil && model.IntField.Accepts(v) && f == fwp.Version
 	return passIf(ok, "HELLO has the v %s, expected the integer 2", fieldText(l.Object, "v"))
 }
 
-func checkNewerVersion(l *look) judgement {
+func checkNewerVersion(l *observation) judgement {
 	if l.conn == nil || l.conn.hi == nil || l.conn.hi.Version <= fwp.Version {
 		return skip()
 	}
 	return checkGreeting(l, "the client closed the connection after a HI with v above 2")
 }
 
-func checkHiField(l *look) judgement {
+func checkHiField(l *observation) judgement {
 	if l.conn == nil || !l.conn.hasUnknownHiField || l.conn.hi.Version > fwp.Version {
 		return skip()
 	}
@@ -81,7 +81,7 @@ func checkHiField(l *look) judgement {
 }
 
 // checkGreeting judges a connection that ends: its client sent HELLO, or it left because of the HI.
-func checkGreeting(l *look, text string) judgement {
+func checkGreeting(l *observation, text string) judgement {
 	switch {
 	case l.conn.lines > 0:
 		return pass()
@@ -91,7 +91,7 @@ func checkGreeting(l *look, text string) judgement {
 	return fail(moments(l.conn.greeting), "%s, without a HELLO", text)
 }
 
-func checkPasswordSent(l *look) judgement {
+func checkPasswordSent(l *observation) judgement {
 	if !isProtected(l) {
 		return skip()
 	}
@@ -99,12 +99,12 @@ func checkPasswordSent(l *look) judgement {
 	return passIf(ok, "HI asks for a password, but the pwdhash of HELLO is %s", fieldText(l.Object, "pwdhash"))
 }
 
-func isProtected(l *look) bool {
+func isProtected(l *observation) bool {
 	return l.conn != nil && l.conn.hi != nil && l.conn.hi.Protected && l.conn.hello == nil
 }
 
 // sentHash returns the hash of a HELLO, and whether it has one that can be judged.
-func sentHash(l *look) (hash string, ok bool) {
+func sentHash(l *observation) (hash string, ok bool) {
 	if hash, ok = l.Object["pwdhash"].(string); !ok || !isProtected(l) {
 		return "", false
 	}
@@ -112,7 +112,7 @@ func sentHash(l *look) (hash string, ok bool) {
 	return hash, err == nil
 }
 
-func checkHash(l *look) judgement {
+func checkHash(l *observation) judgement {
 	hash, ok := sentHash(l)
 	if !ok || isHashOf(l, hash, misreadings(l.world.cfg.Password)...) {
 		return skip() // password-escaped has it
@@ -126,7 +126,7 @@ func checkHash(l *look) judgement {
 }
 
 // checkPasswordEscaped judges a hash that is right, but for what the client takes for the password in the URL.
-func checkPasswordEscaped(l *look) judgement {
+func checkPasswordEscaped(l *observation) judgement {
 	hash, ok := sentHash(l)
 	others := misreadings(l.world.cfg.Password)
 	if !ok || len(others) == 0 {
@@ -149,7 +149,7 @@ func misreadings(password string) []string {
 }
 
 // isHashOf reports whether a hash is that of one of some passwords, for the greeting of the connection.
-func isHashOf(l *look, hash string, passwords ...string) bool {
+func isHashOf(l *observation, hash string, passwords ...string) bool {
 	return slices.ContainsFunc(passwords, func(password string) bool {
 		want, err := l.world.hashPassword(password, l.conn.hi.Salt, l.conn.hi.Iterations)
 		return err == nil && strings.EqualFold(hash, want)

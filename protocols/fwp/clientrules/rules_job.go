@@ -38,11 +38,11 @@ func jobRules() []Rule {
 }
 
 // delivery returns the delivery that a report is about, nil if there is none.
-func (l *look) delivery() *delivery { return l.world.deliveryFor(l.worker, l.Text("jid")) }
+func (l *observation) delivery() *delivery { return l.world.deliveryFor(l.worker, l.Text("jid")) }
 
 // checkJobNotReported judges a worker that left in order, of its own accord: it has reported what it fetched. After a
 // terminate the rule about that decides.
-func checkJobNotReported(l *look) judgement {
+func checkJobNotReported(l *observation) judgement {
 	if l.Kind == Reply {
 		return passWhere(l.command.report != nil)
 	}
@@ -63,7 +63,7 @@ func checkJobNotReported(l *look) judgement {
 // maxReports is how often a job may be reported whose report was refused, or lost its connection.
 const maxReports = 10
 
-func checkJobReportedTwice(l *look) judgement {
+func checkJobReportedTwice(l *observation) judgement {
 	w, d, jid := l.world, l.delivery(), l.Text("jid")
 	switch {
 	case l.conn == nil, d == nil && (!w.reportedJIDs.has(jid) || w.forgottenJIDs.has(jid)):
@@ -78,7 +78,7 @@ func checkJobReportedTwice(l *look) judgement {
 	return fail(moments(&d.moment, d.report), "a second report for a job")
 }
 
-func checkReportUnfetched(l *look) judgement {
+func checkReportUnfetched(l *observation) judgement {
 	w := l.world
 	jid, ok := l.Object["jid"].(string)
 	if l.delivery() != nil {
@@ -90,7 +90,7 @@ func checkReportUnfetched(l *look) judgement {
 	return fail(nil, "a report for a job that the worker did not fetch")
 }
 
-func checkAckOfFailed(l *look) judgement {
+func checkAckOfFailed(l *observation) judgement {
 	d := l.delivery()
 	switch {
 	case d == nil || !d.outcome.IsKnown || l.verb() == fwp.FAIL && !d.outcome.IsFailure:
@@ -101,7 +101,7 @@ func checkAckOfFailed(l *look) judgement {
 	return pass()
 }
 
-func checkFailOfDone(l *look) judgement {
+func checkFailOfDone(l *observation) judgement {
 	d := l.delivery()
 	if d == nil || !d.outcome.IsKnown || l.verb() == fwp.ACK && d.outcome.IsFailure {
 		return skip()
@@ -121,7 +121,7 @@ func checkFailOfDone(l *look) judgement {
 
 // errorMentions reports whether the error of a FAIL has one of some words: "timeout", where the worker itself has ended
 // the job.
-func errorMentions(l *look, words ...string) bool {
+func errorMentions(l *observation, words ...string) bool {
 	text := strings.ToLower(l.Text("errtype") + " " + l.Text("message"))
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
 }
@@ -145,7 +145,7 @@ func (w *world) anyInProcess(k *workerState, holds func(*workerState) bool) bool
 }
 
 // checkAckEarly judges an ACK by the job's deliveries: it may be about any of them.
-func checkAckEarly(l *look) judgement {
+func checkAckEarly(l *observation) judgement {
 	d := l.delivery()
 	if d == nil || d.outcome.Duration == 0 {
 		return skip()
@@ -160,7 +160,7 @@ func checkAckEarly(l *look) judgement {
 // minTime is how long the execution takes at least, by a clock that is a little fast.
 func (o Outcome) minTime() time.Duration { return o.Duration - max(20*time.Millisecond, o.Duration/20) }
 
-func checkAckFields(l *look) judgement {
+func checkAckFields(l *observation) judgement {
 	if l.Object == nil {
 		return skip() // line-syntax has it
 	}
@@ -170,9 +170,11 @@ func checkAckFields(l *look) judgement {
 	return passIf(len(l.Object) == 1, "ACK has %d fields, expected only jid", len(l.Object))
 }
 
-func checkFailFields(l *look) judgement { return checkTypes(l, func(model.Field) bool { return true }) }
+func checkFailFields(l *observation) judgement {
+	return checkTypes(l, func(model.Field) bool { return true })
+}
 
-func checkFailEmpty(l *look) judgement {
+func checkFailEmpty(l *observation) judgement {
 	if l.Object == nil {
 		return skip()
 	}
@@ -182,7 +184,7 @@ func checkFailEmpty(l *look) judgement {
 // checkErrorEndsConnection judges what a worker does after an error reply, which is the failure of one command. A
 // worker that closes the connection for it, without END and without a reason to leave, takes it for more. One that
 // closes connections like that without an error, too, does not.
-func checkErrorEndsConnection(l *look) judgement {
+func checkErrorEndsConnection(l *observation) judgement {
 	c, k := l.conn, l.worker
 	if c == nil || k == nil {
 		return skip()

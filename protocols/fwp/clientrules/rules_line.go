@@ -23,7 +23,7 @@ func lineRules() []Rule {
 
 // checkLineEnd judges the end of a line by itself: a client all of whose lines end with LF is judged by what else is in
 // them.
-func checkLineEnd(l *look) judgement {
+func checkLineEnd(l *observation) judgement {
 	if l.IsUnread {
 		return skip()
 	}
@@ -32,7 +32,7 @@ func checkLineEnd(l *look) judgement {
 
 // checkLineUnfinished judges a client that closes a connection in the middle of a line. A server may have kept one
 // waiting that was sending it for long: it has given up.
-func checkLineUnfinished(l *look) judgement {
+func checkLineUnfinished(l *observation) judgement {
 	switch limit := longWait + l.world.lag(); {
 	case l.Closer != Client || l.isKilled():
 		return skip()
@@ -45,7 +45,7 @@ func checkLineUnfinished(l *look) judgement {
 }
 
 // checkLineStalled judges a client that sends no more of a line, though it is waited for.
-func checkLineStalled(l *look) judgement {
+func checkLineStalled(l *observation) judgement {
 	switch limit := longWait + l.world.lag(); {
 	case l.Kind == ConnClose && l.Closer != Client || l.isKilled():
 		return skip()
@@ -66,7 +66,7 @@ func (e *Event) unfinishedText() string {
 }
 
 func syntaxRule(breach string, mistake Mistake) Rule {
-	return Rule{breach, "a client sent a line", 0, occasionsOf(Line), func(l *look) judgement {
+	return Rule{breach, "a client sent a line", 0, occasionsOf(Line), func(l *observation) judgement {
 		for _, found := range l.Mistakes {
 			if found.Mistake == mistake {
 				return fail(nil, "%s", found.Text)
@@ -78,7 +78,7 @@ func syntaxRule(breach string, mistake Mistake) Rule {
 
 // checkCommandInFlight judges a line that is sent before the reply to the last one. END needs no reply, and what
 // follows END is the subject of another rule.
-func checkCommandInFlight(l *look) judgement {
+func checkCommandInFlight(l *observation) judgement {
 	c := l.conn
 	if c == nil || c.lines == 0 || c.end != nil {
 		return skip()

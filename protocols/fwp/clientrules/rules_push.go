@@ -29,11 +29,13 @@ func pushRules() []Rule {
 	}
 }
 
-func checkPushField(name string) func(*look) judgement {
-	return func(l *look) judgement { return checkTypes(l, func(f model.Field) bool { return f.Name == name }) }
+func checkPushField(name string) func(*observation) judgement {
+	return func(l *observation) judgement {
+		return checkTypes(l, func(f model.Field) bool { return f.Name == name })
+	}
 }
 
-func checkPushOptional(l *look) judgement {
+func checkPushOptional(l *observation) judgement {
 	isOptional := func(f model.Field) bool { return !f.Required && !f.ReadOnly }
 	hasOptional := slices.ContainsFunc(model.Fields(fwp.PUSH), func(f model.Field) bool {
 		return isOptional(f) && l.Object[f.Name] != nil
@@ -51,7 +53,7 @@ func checkPushOptional(l *look) judgement {
 	return pass()
 }
 
-func checkPushReadOnly(l *look) judgement {
+func checkPushReadOnly(l *observation) judgement {
 	if l.Object == nil {
 		return skip()
 	}
@@ -65,7 +67,7 @@ func checkPushReadOnly(l *look) judgement {
 
 // checkJIDReused compares no jids beside a worker when a PUSH has failed: a worker may run the job that pushes again,
 // with all its pushes.
-func checkJIDReused(l *look) judgement {
+func checkJIDReused(l *observation) judgement {
 	jid, ok := l.Object["jid"].(string)
 	if !ok || len(l.world.pushedJIDs.current) == 0 || len(l.world.workers) > 0 && l.world.hasFailedPush {
 		return skip()
@@ -73,7 +75,7 @@ func checkJIDReused(l *look) judgement {
 	return passIf(!l.world.pushedJIDs.has(jid), "the jid %s was pushed before", quoteAny(jid))
 }
 
-func checkPushRepeated(l *look) judgement {
+func checkPushRepeated(l *observation) judgement {
 	if l.Kind == ConnClose {
 		isPush := func(c *command) bool { return c.verb == fwp.PUSH }
 		return passWhere(l.conn != nil && slices.ContainsFunc(l.conn.inFlight, isPush))

@@ -17,7 +17,7 @@ func ServerRules() []Rule {
 	}
 }
 
-func checkGrammar(l *look) judgement {
+func checkGrammar(l *observation) judgement {
 	switch {
 	case l.Kind == Reply:
 		return pass()
@@ -31,6 +31,6 @@ func checkGrammar(l *look) judgement {
 	return j
 }
 
-func checkUnasked(l *look) judgement {
+func checkUnasked(l *observation) judgement {
 	return passIf(!l.IsExtra, "a reply that no command asked for")
 }

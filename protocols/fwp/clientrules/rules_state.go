@@ -36,14 +36,14 @@ func stateRules() []Rule {
 	}
 }
 
-func checkFetchAfterQuiet(l *look) judgement {
+func checkFetchAfterQuiet(l *observation) judgement {
 	if l.worker == nil || l.worker.terminateReply != nil {
 		return skip()
 	}
 	return checkFetchAfter(l, l.worker.quietReply, "quiet")
 }
 
-func checkFetchAfterTerminate(l *look) judgement {
+func checkFetchAfterTerminate(l *observation) judgement {
 	if l.worker == nil {
 		return skip()
 	}
@@ -53,7 +53,7 @@ func checkFetchAfterTerminate(l *look) judgement {
 // checkFetchAfter judges a FETCH after the reply that ordered a state. Where no reply did so, and a BEAT said that a
 // signal has, its current_state counts. A FETCH on another connection may have been under way, so what is sent within
 // the time to act is let pass. The goal is reached when that time is over, or the worker has left.
-func checkFetchAfter(l *look, order *Moment, state string) judgement {
+func checkFetchAfter(l *observation, order *Moment, state string) judgement {
 	k, text := l.worker, "FETCH %.3f s after the reply to BEAT said %s"
 	if order == nil && k.claimedState == state && k.order() == nil {
 		order, text = k.claim, "FETCH %.3f s after a BEAT with the current_state %s"
@@ -67,7 +67,7 @@ func checkFetchAfter(l *look, order *Moment, state string) judgement {
 	return failIf(l.Kind == Line, moments(order), text, (l.At - order.At).Seconds(), state)
 }
 
-func checkStateIgnored(l *look) judgement {
+func checkStateIgnored(l *observation) judgement {
 	if l.worker == nil || l.worker.order() == nil {
 		return skip()
 	}
@@ -81,7 +81,7 @@ func checkStateIgnored(l *look) judgement {
 	return fail(moments(order), "the worker keeps fetching, as if BEAT had been answered with OK")
 }
 
-func checkUnquieted(l *look) judgement {
+func checkUnquieted(l *observation) judgement {
 	k := l.worker
 	switch {
 	case k == nil || k.quietReply == nil || k.okAfterQuiet == nil || l.At <= k.okAfterQuiet.At+l.world.grace():
@@ -94,7 +94,7 @@ func checkUnquieted(l *look) judgement {
 	return fail(moments(k.quietReply, k.okAfterQuiet), "the worker was quiet, and fetches again")
 }
 
-func checkQuietExit(l *look) judgement {
+func checkQuietExit(l *observation) judgement {
 	k := l.worker
 	if k == nil || k.quietReply == nil || k.terminateReply != nil || l.isSignalled() {
 		return skip()
@@ -114,17 +114,17 @@ func (k *workerState) isCutOff() bool {
 }
 
 // isTerminateOver reports whether the time is over in which a worker has to leave after the order to terminate.
-func isTerminateOver(l *look) bool {
+func isTerminateOver(l *observation) bool {
 	k := l.worker
 	return k.terminateReply != nil && l.At-k.terminateReply.At > terminateLimit+l.world.slack
 }
 
 // overstays reports whether a worker has not left in time after terminate.
-func overstays(l *look) bool { return isTerminateOver(l) && l.worker.countConns() > 0 }
+func overstays(l *observation) bool { return isTerminateOver(l) && l.worker.countConns() > 0 }
 
 // checkTerminateJobLeft judges the jobs that a worker holds at the order to terminate: each has its report by the
 // limit, or before the worker leaves.
-func checkTerminateJobLeft(l *look) judgement {
+func checkTerminateJobLeft(l *observation) judgement {
 	k := l.worker
 	if k.terminateReply == nil || k.jobsAtTerminate == 0 || k.areJobsLeftReported || l.Kind != workerDeparture &&
 		!isTerminateOver(l) {
@@ -140,7 +140,7 @@ func checkTerminateJobLeft(l *look) judgement {
 	return passWhere(k.countRunning() == 0)
 }
 
-func checkTerminateStays(l *look) judgement {
+func checkTerminateStays(l *observation) judgement {
 	k := l.worker
 	switch {
 	case k.terminateReply == nil || k.isStayReported:
@@ -157,7 +157,7 @@ func checkTerminateStays(l *look) judgement {
 // maxUnknownFetches is how often a worker may fetch that the server does not know, before it greets again.
 const maxUnknownFetches = 9
 
-func checkUnknownWorker(l *look) judgement {
+func checkUnknownWorker(l *observation) judgement {
 	k := l.worker
 	switch {
 	case k == nil || k.unknownReply == nil || l.At <= k.unknownReply.At+l.world.grace():

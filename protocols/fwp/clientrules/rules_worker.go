@@ -25,7 +25,7 @@ func workerRules() []Rule {
 	}
 }
 
-func checkWorkerFields(l *look) judgement {
+func checkWorkerFields(l *observation) judgement {
 	if wid, ok := l.Object["wid"]; !ok || wid == "" {
 		return skip()
 	}
@@ -33,7 +33,7 @@ func checkWorkerFields(l *look) judgement {
 }
 
 // checkTypes judges the types of some fields: those that a client has to send, and those that it did send.
-func checkTypes(l *look, applies func(model.Field) bool) judgement {
+func checkTypes(l *observation, applies func(model.Field) bool) judgement {
 	if l.Object == nil {
 		return skip() // line-syntax has it
 	}
@@ -58,7 +58,7 @@ var typeNames = map[model.FieldType]string{
 	model.TimeField: "an RFC 3339 time", model.TimeOrBlankField: "an RFC 3339 time",
 }
 
-func checkFetchHasWid(l *look) judgement {
+func checkFetchHasWid(l *observation) judgement {
 	switch {
 	case l.conn == nil || !l.conn.isIdentified:
 		return skip()
@@ -68,13 +68,13 @@ func checkFetchHasWid(l *look) judgement {
 	return fail(moments(&l.conn.hello.moment), "FETCH by a client whose HELLO has no wid")
 }
 
-func checkWidShared(l *look) judgement {
+func checkWidShared(l *observation) judgement {
 	wid := l.Text("wid")
 	if wid == "" || l.Process == 0 {
 		return skip()
 	}
 	k := l.world.workers[wid]
-	if k != nil && k.process != 0 && k.process != l.Process && !l.world.isLeftBy(k, l.process) {
+	if k != nil && k.process != 0 && k.process != l.Process && !l.world.isReplacedBy(k, l.process) {
 		return fail(moments(&k.hello.moment), "two processes have the wid %s", quoteAny(wid))
 	}
 	for _, k := range l.world.sortedWorkers() {
@@ -87,7 +87,7 @@ func checkWidShared(l *look) judgement {
 
 // checkHelloDiffers compares a HELLO with the first one of its worker: when it is sent, or at its reply where that of
 // the first one came between them.
-func checkHelloDiffers(l *look) judgement {
+func checkHelloDiffers(l *observation) judgement {
 	var next *hello
 	switch {
 	case l.Kind == Line:
@@ -121,7 +121,7 @@ func checkHelloDiffers(l *look) judgement {
 // when another one is opened.
 const maxBriefConns = 10
 
-func checkConnectionForEach(l *look) judgement {
+func checkConnectionForEach(l *observation) judgement {
 	c := l.conn
 	switch {
 	case c == nil || !c.isIdentified || l.Kind == Line && (l.verb() == fwp.HELLO || l.verb() == fwp.END):
@@ -144,7 +144,7 @@ func checkConnectionForEach(l *look) judgement {
 }
 
 // checkLeftOpen judges the first command of a connection that was opened while others of the same client were idle.
-func checkLeftOpen(l *look) judgement {
+func checkLeftOpen(l *observation) judgement {
 	idle := 0
 	for _, o := range l.world.conns {
 		isSame := o.worker == l.worker && (o.worker != nil || o.process == l.conn.process && o.process != 0)
@@ -162,7 +162,7 @@ func checkLeftOpen(l *look) judgement {
 
 // checkTwoConnections judges the first FETCH and the first BEAT of a connection, where the worker has sent the other
 // one somewhere before.
-func checkTwoConnections(l *look) judgement {
+func checkTwoConnections(l *observation) judgement {
 	k, c := l.worker, l.conn
 	if k == nil || c == nil {
 		return skip()

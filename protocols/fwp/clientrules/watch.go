@@ -104,7 +104,7 @@ func (w *Watch) See(e Event) []Breach {
 	if e.Kind == Lag { // it may be why something has been missing until now
 		w.judge(e)
 	}
-	w.pass(e.At)
+	w.tick(e.At)
 	if e.Kind != Lag {
 		w.judge(e)
 	}
@@ -115,7 +115,7 @@ func (w *Watch) See(e Event) []Breach {
 func (w *Watch) End(at time.Duration) []Breach {
 	w.breaches = w.breaches[:0]
 	at = max(at, w.world.now)
-	w.pass(at)
+	w.tick(at)
 	w.world.now = at
 	for _, k := range w.world.sortedWorkers() {
 		if len(k.conns) == 0 {
@@ -125,8 +125,8 @@ func (w *Watch) End(at time.Duration) []Breach {
 	return w.breaches
 }
 
-// pass looks at the workers once for each second up to a time, at most once if many have passed.
-func (w *Watch) pass(at time.Duration) {
+// tick looks at the workers once for each second up to a time, at most once if many have passed.
+func (w *Watch) tick(at time.Duration) {
 	if at < w.next {
 		return
 	}
@@ -148,10 +148,10 @@ func (w *Watch) leave(k *workerState) {
 // judge has the rules look at an event, with the world as it was before, and then changes the world.
 func (w *Watch) judge(e Event) {
 	w.world.now = e.At
-	l := w.world.look(&e)
-	w.rules(occasion{kind: e.Kind}, l)
+	l := w.world.observe(&e)
+	w.runRules(occasion{kind: e.Kind}, l)
 	if verb := l.verb(); verb != "" {
-		w.rules(occasion{e.Kind, verb}, l)
+		w.runRules(occasion{e.Kind, verb}, l)
 	}
 	w.world.apply(l)
 	if e.Kind == ConnClose || e.Kind == ProcessExit {
@@ -161,7 +161,7 @@ func (w *Watch) judge(e Event) {
 	}
 }
 
-func (w *Watch) rules(o occasion, l *look) {
+func (w *Watch) runRules(o occasion, l *observation) {
 	for _, i := range w.byOccasion[o] {
 		r := &w.results[i]
 		j := r.Rule.check(l)

@@ -217,9 +217,9 @@ func (w *world) hasLeft(k *workerState) bool {
 	return hasEnded || w.now-k.disconnectTime >= absenceLimit
 }
 
-// isLeftBy reports whether the process of a worker has ended, and another one begins, although the end of a connection
-// has not been seen yet.
-func (w *world) isLeftBy(k *workerState, process *processState) bool {
+// isReplacedBy reports whether the process of a worker has ended, and another one begins, although the end of a
+// connection has not been seen yet.
+func (w *world) isReplacedBy(k *workerState, process *processState) bool {
 	if k == nil || process == nil || process.number == k.process {
 		return false
 	}

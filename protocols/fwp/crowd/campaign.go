@@ -115,11 +115,11 @@ func (c *Campaign) divide() (explore.Explorer, *Crowd) {
 	}
 	const part = 4
 	steps := 2
-	if first.Longest > 0 {
+	if first.LongestWait > 0 {
 		steps = part
 	}
 	second := &Crowd{Explorer: first, Workers: c.Workers, Observers: 1, OnHistory: c.OnHistory}
-	second.Explorer.Watch, second.Explorer.Found = nil, nil
+	second.Explorer.WatchStep, second.Explorer.Found = nil, nil
 	second.Explorer.Steps = first.Steps / steps
 	first.Steps -= second.Explorer.Steps
 	first.Findings -= first.Findings / 4

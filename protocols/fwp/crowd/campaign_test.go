@@ -24,7 +24,7 @@ func TestACampaignKeepsWithinItsSteps(t *testing.T) {
 	for _, longest := range []time.Duration{0, time.Minute} {
 		withServer(t, serverWith("", ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
 			peak, hasLoad := 0, false
-			e.Steps, e.Longest = steps, longest
+			e.Steps, e.LongestWait = steps, longest
 			e.Progress = func(p explore.Progress) {
 				peak, hasLoad = max(peak, p.Commands), hasLoad || p.Activity == explore.Loading
 			}
@@ -90,7 +90,7 @@ func TestACampaignWithoutALoad(t *testing.T) {
 			t.Parallel()
 			withServer(t, serverWith(test.bug, ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
 				explored := 0
-				e.Steps, e.Unshrunk, e.Alone = golden.Sample(1000, 3000), true, true
+				e.Steps, e.SkipsShrinking, e.Alone = golden.Sample(1000, 3000), true, true
 				c := crowd.Campaign{Explorer: e, Workers: test.workers, OnExploration: func(*explore.Result) { explored++ }}
 				r, l := c.Run(t.Context())
 				assert.Nil(t, l)
@@ -143,7 +143,7 @@ func TestACampaignExploresOtherServers(t *testing.T) {
 				golden.OnlySlow(t)
 			}
 			withServer(t, serverWith(test.bug, ""), func(t *testing.T, e explore.Explorer, f *fixture) {
-				e.Steps, e.Time, e.Unshrunk, e.Findings = 100, test.time, true, 20
+				e.Steps, e.Time, e.SkipsShrinking, e.Findings = 100, test.time, true, 20
 				clauses := map[string]int{}
 				c := crowd.Campaign{Explorer: e, HasPasswords: true, Start: f.startProtected}
 				c.OnExploration = func(r *explore.Result) {

@@ -42,7 +42,7 @@ func check(ctx context.Context, setup conformance.Setup) conformance.Evidence {
 	l := &Crowd{Workers: workers, Producers: producers, Explorer: explore.Explorer{
 		Alphabet: moves.New(), Target: setup.Target, Password: setup.Password, Seed: setup.Seed, Steps: commands,
 		Timeout: setup.Timeout, Patience: setup.Patience, Slack: machine.Allowance,
-		Findings: maxFindings, Unshrunk: true, Shrinking: shrinkTime - time.Second,
+		Findings: maxFindings, SkipsShrinking: true, Shrinking: shrinkTime - time.Second,
 		StartTarget: func() (play.Target, func(), error) { return nil, nil, errNoServer },
 	}, ExcludesLaw: true}
 	limited, cancel := context.WithTimeout(ctx, checkTime-shrinkTime+6*setup.Timeout)
@@ -85,9 +85,9 @@ func shortenFindings(
 	}
 	ctx, cancel := context.WithTimeout(ctx, shrinkTime)
 	defer cancel()
-	e.StartTarget, e.Unshrunk = setup.StartTarget, false
+	e.StartTarget, e.SkipsShrinking = setup.StartTarget, false
 	for _, f := range found {
-		f.Unscripted = ""
+		f.UnscriptedReason = ""
 		Shorten(ctx, &e, &f)
 		isSame := func(o explore.Finding) bool { return o.Clause == f.Clause && o.Rule == f.Rule }
 		if !slices.ContainsFunc(findings, isSame) {

@@ -93,11 +93,11 @@ func TestACrashedServerIsRestarted(t *testing.T) {
 
 func TestWhyThereIsNoScript(t *testing.T) {
 	t.Parallel()
-	load := crowd.Crowd{Observers: 1, Explorer: explore.Explorer{Unshrunk: true}}
+	load := crowd.Crowd{Observers: 1, Explorer: explore.Explorer{SkipsShrinking: true}}
 	runLoad(t, racyServer, load, func(t *testing.T, r *crowd.Result) {
 		require.NotEmpty(t, r.Findings)
 		assert.Empty(t, r.Findings[0].Script)
-		assert.NotEmpty(t, r.Findings[0].Unscripted)
+		assert.NotEmpty(t, r.Findings[0].UnscriptedReason)
 	})
 }
 

@@ -64,7 +64,7 @@ func (l *Crowd) lawFindings(r *Result, hasDeparted bool) (all []explore.Finding)
 	for _, v := range r.Law {
 		if !l.ExcludesLaw && (v.IsAboutValue || !hasDeparted) {
 			all = append(all, explore.Finding{
-				Finding: conformance.Judged(&v.Violation), Rule: v.Rule, Commands: r.Commands, IsDoubtful: v.IsUnproven(),
+				Finding: conformance.FindingOf(&v.Violation), Rule: v.Rule, Commands: r.Commands, IsDoubtful: v.IsUnproven(),
 			})
 		}
 	}
@@ -92,10 +92,10 @@ func (l *Crowd) add(ctx context.Context, e *explore.Explorer, r *Result, f explo
 	}
 	before := f.Clause
 	switch {
-	case e.Unshrunk:
-		f.Unscripted = "it was not shrunk"
+	case e.SkipsShrinking:
+		f.UnscriptedReason = "it was not shrunk"
 	case r.IsDead && e.StartTarget == nil:
-		f.Unscripted = "the server is gone and cannot be restarted"
+		f.UnscriptedReason = "the server is gone and cannot be restarted"
 	default:
 		Shorten(ctx, e, &f, reported...)
 	}
@@ -126,7 +126,7 @@ func Shorten(ctx context.Context, e *explore.Explorer, f *explore.Finding, repor
 		rule = moves.RuleOf(f.Clause)
 	}
 	if rule == "" {
-		f.Unscripted = "it needs the calls of many clients, so no single conversation shows it"
+		f.UnscriptedReason = "it needs the calls of many clients, so no single conversation shows it"
 		return
 	}
 	var start []explore.Step
@@ -143,7 +143,7 @@ func crash(h *history.History) explore.Finding {
 	var pending []string
 	for _, e := range h.Events {
 		clients[e.Client] = true
-		if e.Outcome == history.Open {
+		if e.Outcome == history.NoReply {
 			pending = append(pending, fmt.Sprintf("c%d: %s %s", e.Client, e.Op, e.JID))
 		}
 	}

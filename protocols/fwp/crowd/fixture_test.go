@@ -79,7 +79,7 @@ func runLoad(t *testing.T, config func() fakes.Config, l crowd.Crowd, look func(
 	t.Helper()
 	withServer(t, config, func(t *testing.T, e explore.Explorer, _ *fixture) {
 		limits := l.Explorer
-		e.Steps, e.Findings, e.Unshrunk = limits.Steps, limits.Findings, limits.Unshrunk
+		e.Steps, e.Findings, e.SkipsShrinking = limits.Steps, limits.Findings, limits.SkipsShrinking
 		l.Explorer = e
 		look(t, l.Run(t.Context()))
 	})

@@ -25,7 +25,7 @@ func (c *Campaign) otherExplorers() (all []explore.Explorer) {
 	if c.Start == nil || x.Time < minOthersTime {
 		return nil
 	}
-	x.Found, x.Watch, x.Progress, x.Impatient = nil, nil, nil, true
+	x.Found, x.WatchStep, x.Progress, x.Impatient = nil, nil, nil, true
 	if x.Alphabet.Lives != nil {
 		lives := x
 		lives.Alphabet, lives.Steps = x.Alphabet.Lives(time.Until(explore.Divide(x.Time).Explore)), 0

@@ -75,9 +75,9 @@ func (l *Crowd) Run(ctx context.Context) *Result {
 	loading, cancel := explore.Until(ctx, budget.Explore)
 	defer cancel()
 	done := load.Run(loading, load.Config{
-		Workload: l.workload(budget), Seed: e.Seed, Run: load.NewRun(), RecordHistory: true, CoarseTimers: true,
-		End:  budget.End,
-		Dial: l.dial(ctx), Protocol: fwpwire.New(e.Password), Watch: l.watch(),
+		Workload: l.workload(budget), Seed: e.Seed, Run: load.NewRunName(), RecordHistory: true, CoarseTimers: true,
+		Deadline: budget.End,
+		Dial:     l.dial(ctx), Protocol: fwpwire.New(e.Password), Watch: l.watch(),
 	})
 	r := &Result{
 		History: done.History, IsServed: done.History != nil,
@@ -88,7 +88,7 @@ func (l *Crowd) Run(ctx context.Context) *Result {
 	}
 	r.Commands = len(r.History.Events)
 	for _, call := range r.History.Events {
-		if call.Outcome != history.Open {
+		if call.Outcome != history.NoReply {
 			r.Answers++
 		}
 	}
@@ -163,13 +163,13 @@ var historyOps = []measure.Op{
 }
 
 // watch returns what reports the progress of the load, nil if no one wants it.
-func (l *Crowd) watch() func(load.Moment) {
+func (l *Crowd) watch() func(load.Progress) {
 	if l.Explorer.Progress == nil {
 		return nil
 	}
 	p := explore.Progress{Activity: explore.Loading}
 	l.Explorer.Progress(p)
-	return func(m load.Moment) {
+	return func(m load.Progress) {
 		for _, op := range m.Ops {
 			if slices.Contains(historyOps, measure.Op(op.Op)) {
 				p.Commands += int(op.Count + op.Errors)

@@ -32,7 +32,7 @@ func TestARightServer(t *testing.T) {
 		assert.GreaterOrEqual(t, r.Commands, 900, "three for each of 300 jobs")
 		pending := map[history.Op]int{}
 		for _, e := range r.History.Events {
-			if e.Outcome == history.Open {
+			if e.Outcome == history.NoReply {
 				pending[e.Op]++
 			}
 		}
@@ -78,7 +78,7 @@ func TestVariationsAreNotBlamed(t *testing.T) {
 		}
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			l := crowd.Crowd{Observers: 1, Explorer: explore.Explorer{Steps: 300, Unshrunk: true}}
+			l := crowd.Crowd{Observers: 1, Explorer: explore.Explorer{Steps: 300, SkipsShrinking: true}}
 			runLoad(t, serverWith("", v.Name), l, func(t *testing.T, r *crowd.Result) {
 				assert.Empty(t, r.Findings)
 			})
@@ -98,7 +98,7 @@ func TestBugsAreFound(t *testing.T) {
 			runLoad(t, serverWith(name, ""), l, func(t *testing.T, r *crowd.Result) {
 				declared := bugNamed(t, name).Clauses
 				for _, f := range r.Findings {
-					t.Log(f.Clause, f.Rule, f.Detail, f.Got, "\n"+f.Script, f.Unscripted)
+					t.Log(f.Clause, f.Rule, f.Detail, f.Got, "\n"+f.Script, f.UnscriptedReason)
 				}
 				assert.True(t, slices.ContainsFunc(r.Findings, func(f explore.Finding) bool {
 					return slices.Contains(declared, f.Clause)
@@ -127,7 +127,7 @@ func TestTheLawJudgesALoad(t *testing.T) {
 				golden.NotRacing(t)
 			}
 			declared := bugNamed(t, bug).Clauses
-			l := crowd.Crowd{ExcludesLaw: true, Explorer: explore.Explorer{Steps: 300, Unshrunk: true}}
+			l := crowd.Crowd{ExcludesLaw: true, Explorer: explore.Explorer{Steps: 300, SkipsShrinking: true}}
 			runLoad(t, serverWith(bug, ""), l, func(t *testing.T, r *crowd.Result) {
 				assert.Empty(t, r.Findings)
 				require.NotEmpty(t, r.Law)
@@ -139,7 +139,7 @@ func TestTheLawJudgesALoad(t *testing.T) {
 				require.Len(t, r.Findings, 1)
 				assert.Equal(t, rule, r.Findings[0].Rule)
 				assert.Contains(t, declared, r.Findings[0].Clause)
-				assert.Equal(t, isScripted, r.Findings[0].Script != "", r.Findings[0].Unscripted)
+				assert.Equal(t, isScripted, r.Findings[0].Script != "", r.Findings[0].UnscriptedReason)
 			})
 		})
 	}
@@ -148,7 +148,7 @@ func TestTheLawJudgesALoad(t *testing.T) {
 // TestTheLawStaysBehindAHistory: what follows from a job that comes twice is not told of the conversations too.
 func TestTheLawStaysBehindAHistory(t *testing.T) {
 	t.Parallel()
-	l := crowd.Crowd{Explorer: explore.Explorer{Steps: 300, Findings: 5, Unshrunk: true}}
+	l := crowd.Crowd{Explorer: explore.Explorer{Steps: 300, Findings: 5, SkipsShrinking: true}}
 	runLoad(t, serverWith("delivered-twice", ""), l, func(t *testing.T, r *crowd.Result) {
 		assert.NotEmpty(t, r.Law)
 		for _, f := range r.Findings {

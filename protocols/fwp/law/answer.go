@@ -22,11 +22,11 @@ func (k *call) answer(r fwp.Reply) model.Answer {
 	if k.added != nil && k.object != nil {
 		return model.Data
 	}
-	return k.answerOf(r)
+	return k.standardAnswer(r)
 }
 
-// answerOf is answer for a command of the specification.
-func (k *call) answerOf(r fwp.Reply) model.Answer {
+// standardAnswer is answer for a command of the specification.
+func (k *call) standardAnswer(r fwp.Reply) model.Answer {
 	bulk := r.Kind == fwp.BulkString
 	switch {
 	case r.Kind == fwp.ErrorReply:
@@ -102,7 +102,7 @@ func Text(r fwp.Reply) string {
 // replyViolation is the violation that a reply is not one of those that the command may have.
 func (w *World) replyViolation(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Time) *law.Violation {
 	v := &law.Violation{
-		Clause: k.clause, Rule: "reply", IsRecommendation: k.Should, Expected: k.answers.String(),
+		Clause: k.clause, Rule: "reply", IsRecommendation: k.IsRecommendation, Expected: k.answers.String(),
 		Got:   fmt.Sprintf("%.300s", Text(r)),
 		Place: place(k, a.String()),
 	}

@@ -30,7 +30,7 @@ type Conn struct {
 	refusalOrder   int       // among all commands
 	refusalTime    time.Time // when that was
 	earlierClause  string    // the clause by which a command is served in spite of earlier commands
-	isShut         bool      // half-closed by the client
+	isHalfClosed   bool      // half-closed by the client
 	mayEnd         bool      // the server may close it at any time: behind a refusal before HELLO, or a FLUSH (AMB-11)
 	isInfoServed   bool      // an INFO was served
 	hasSecondHello bool      // a second HELLO was accepted: which worker it is now is not known (AMB-09)
@@ -58,8 +58,8 @@ type call struct {
 	object      map[string]any // of the JSON object that the reply brought; nil for none
 }
 
-// allow returns a command with the answers that it may get on a connection.
-func (w *World) allow(c *Conn, l Line, now time.Time) *call {
+// newCall returns a command with the answers that it may get on a connection.
+func (w *World) newCall(c *Conn, l Line, now time.Time) *call {
 	k := &call{Line: l, at: now, order: w.commands, hasOtherFetch: w.hasOtherFetch(c), answers: l.Form,
 		ownClause: l.Clause, clause: l.Clause}
 	_, isKnown := model.LookupCommand(l.Verb)
@@ -96,7 +96,7 @@ func (k *call) allowEarly(protected bool) {
 		kind = model.Protected
 	}
 	r := model.FindRule(fwp.NotIdentified, k.Verb, kind)
-	k.answers, k.ownClause, k.clause, k.Should = r.Answers, r.Clause, r.Clause, false
+	k.answers, k.ownClause, k.clause, k.IsRecommendation = r.Answers, r.Clause, r.Clause, false
 }
 
 // applyRule sets what may be answered by a rule of the model, and by what the grammar leaves open.
@@ -238,7 +238,7 @@ func (w *World) followAcceptance(c *Conn, k *call, a model.Answer, before fwp.St
 // judgeClose judges that the server ended a connection; k is the command that it has not
 // answered, nil for none.
 func (w *World) judgeClose(c *Conn, k *call, now time.Time) *law.Violation {
-	v := &law.Violation{Rule: "closed", Expected: "an open connection", Got: "<close>", Unasked: k == nil}
+	v := &law.Violation{Rule: "closed", Expected: "an open connection", Got: "<close>", IsIdleEnd: k == nil}
 	switch {
 	case w.mayClose(c, k):
 		return nil

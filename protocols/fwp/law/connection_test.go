@@ -153,7 +153,7 @@ func TestUnaskedClose(t *testing.T) {
 	} {
 		v := talk(t, join(append([]string{hello}, test.behind...)...))
 		require.NotNil(t, v, name)
-		assert.Equal(t, test.unasked, v.Unasked, name)
+		assert.Equal(t, test.unasked, v.IsIdleEnd, name)
 	}
 }
 

@@ -50,7 +50,7 @@ func (w *World) judgeDelivery(c *Conn, k *call, now time.Time) *law.Violation {
 	}
 	j.advance(now, w.Patience)
 	if k.order <= j.flushOrder { // it may have come before the FLUSH that was answered first
-		j.Unjudged = PerhapsGone
+		j.Unjudged = PerhapsFlushed
 	}
 	queue, _ := f["queue"].(string)
 	v := w.judgePlace(c, k, j, queue, now)
@@ -106,7 +106,7 @@ func (k *call) wrongQueue(queue string) (clause, rule string) {
 // judgePlace judges whether the job may be delivered at all, and here. It shows a queue.
 func (w *World) judgePlace(c *Conn, k *call, j *Job, queue string, now time.Time) *law.Violation {
 	v := &law.Violation{JID: j.JID}
-	index := j.place(k.queues)
+	index := j.queueIndex(k.queues)
 	switch {
 	case k.judgeName(v, j):
 	case j.Unjudged == Tolerated && index < 0 && len(j.words) == 1: // whatever else is odd about it
@@ -150,7 +150,7 @@ func (j *Job) setReservationClause(v *law.Violation, now time.Time) {
 // judgeName judges whether a job that must not come stands for one that must, whose jid differs from its own in case or
 // in blanks around it only.
 func (k *call) judgeName(v *law.Violation, j *Job) bool {
-	if j.place(k.queues) >= 0 && j.States&model.Enqueued != 0 {
+	if j.queueIndex(k.queues) >= 0 && j.States&model.Enqueued != 0 {
 		return false
 	}
 	i := slices.IndexFunc(k.certainJobs, func(o *Job) bool {
@@ -183,7 +183,7 @@ func (w *World) setQueueClause(v *law.Violation, c *Conn, k *call, j *Job, queue
 // it.
 func (k *call) judgeOrder(v *law.Violation, j *Job, index int) *law.Violation {
 	for _, o := range k.certainJobs {
-		o.isPassedOver = o.isPassedOver || o.isCertain() && o.place(k.queues[:index]) >= 0
+		o.isPassedOver = o.isPassedOver || o.isCertain() && o.queueIndex(k.queues[:index]) >= 0
 	}
 	if !j.isPassedOver {
 		return nil
@@ -196,7 +196,7 @@ func (k *call) judgeOrder(v *law.Violation, j *Job, index int) *law.Violation {
 
 // judgeTime judges when a job came. (FWP-STATE-04, FWP-FETCH-06)
 func (w *World) judgeTime(c *Conn, k *call, j *Job, now time.Time) *law.Violation {
-	limit := model.Instant + w.Slack + w.pace
+	limit := model.Instant + w.Slack + w.maxCommandTime
 	v := &law.Violation{Rule: "late", Doubtful: true, JID: j.JID, Window: [2]time.Duration{0, limit}}
 	switch {
 	case k.mayBePaused || k.wasHalted || j.Unjudged != Judged || k.answers&model.Refused != 0:
@@ -206,7 +206,8 @@ func (w *World) judgeTime(c *Conn, k *call, j *Job, now time.Time) *law.Violatio
 		if k.hasOtherFetch || w.hasOtherFetch(c) {
 			v.Clause, v.Detail = "FWP-FETCH-06", "while a FETCH of another connection waited, this one was not served"
 		}
-	case k.isAlone && !j.atLatest && j.enqueuedSince.After(k.at) && j.States == model.Enqueued && j.Queue == k.queues[0] &&
+	case k.isAlone && !j.isDeadline && j.enqueuedSince.After(k.at) && j.States == model.Enqueued &&
+		j.Queue == k.queues[0] &&
 		now.Sub(j.enqueuedSince)-c.ArrivalTime > limit:
 		v.Clause, v.Detail = "FWP-FETCH-06", "the job was enqueued while the FETCH waited"
 	default:

@@ -77,7 +77,7 @@ func (w *World) allowAdded(c *Conn, k *call, now time.Time) {
 // expect sets what may be answered to a command, and the clause about it. (of an extension)
 func (k *call) expect(answers model.Answer, clause string) {
 	k.answers, k.ownClause, k.clause = answers, clause, clause
-	k.Should = answers == model.Refused
+	k.IsRecommendation = answers == model.Refused
 }
 
 // readBatch reads the jobs of a PUSHB. One that is not well formed may have the whole refused, if it does not only lack
@@ -276,7 +276,7 @@ func (w *World) followResume(queue, clause string, now time.Time) {
 	delete(w.pausedQueues, queue)
 	for _, j := range w.JobsIn(queue, now) {
 		if j.isCertain() {
-			j.missingClause, j.enqueuedSince, j.atLatest = clause, now, true
+			j.missingClause, j.enqueuedSince, j.isDeadline = clause, now, true
 		}
 	}
 }
@@ -287,7 +287,7 @@ func (w *World) followRemoval(k *call, queue string, now time.Time) {
 	w.overlapPushes()
 	for _, j := range w.JobsIn(queue, now) {
 		if j.pushOrder >= k.order {
-			j.Unjudged = PerhapsGone
+			j.Unjudged = PerhapsFlushed
 		}
 	}
 }

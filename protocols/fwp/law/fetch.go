@@ -259,7 +259,7 @@ func (w *World) missedJob(k *call, now time.Time) *Job {
 		}
 		// it may have been read at once
 		isMissed := j.enqueuedSince.After(k.at) && !j.enqueuedSince.After(k.at.Add(model.ShortestBlock))
-		if j.isCertain() && !j.atLatest && isMissed && now.Sub(since) > model.Instant+w.Slack {
+		if j.isCertain() && !j.isDeadline && isMissed && now.Sub(since) > model.Instant+w.Slack {
 			return j
 		}
 	}

@@ -29,7 +29,7 @@ type Job struct {
 	assumedFields  map[string]any // values of fields that differ from those: the server's way with this job
 	words          []string       // of the name of its queue: several are for a FETCH that names them all (FWP-WU-16)
 	enqueuedSince  time.Time      // from then on it was certainly enqueued
-	atLatest       bool           // since is when it had to be enqueued at the latest; when it was is not known
+	isDeadline     bool           // since is when it had to be enqueued at the latest; when it was is not known
 	dueTime        time.Time      // from then on it is certain to be enqueued; zero if that is not known
 	lastDelivery   time.Time      // when it was delivered last
 	conn           *Conn          // the connection of that
@@ -87,8 +87,8 @@ func integer(v any) (int64, bool) {
 // isCertain reports whether the job is enqueued, and is judged.
 func (j *Job) isCertain() bool { return j.States == model.Enqueued && j.Unjudged == Judged }
 
-// place returns the index of the queue of the job in a list of queues, negative if it is not there.
-func (j *Job) place(queues []string) int {
+// queueIndex returns the index of the queue of the job in a list of queues, negative if it is not there.
+func (j *Job) queueIndex(queues []string) int {
 	return slices.IndexFunc(queues, func(q string) bool { return slices.Contains(j.words, q) })
 }
 
@@ -135,7 +135,7 @@ func (w *World) shareJob(k *call) {
 	if j := newJob(k.Fields); k.Form == model.Okay && usualQueue.MatchString(j.Queue) {
 		queue = j.Queue
 	}
-	w.Server.Pushes(jid, queue)
+	w.Server.AddJob(jid, queue)
 }
 
 // followPush follows the answer to a PUSH.
@@ -155,7 +155,7 @@ func (w *World) followPush(c *Conn, k *call, a model.Answer, now time.Time) {
 	if a == model.Okay && (hasDuplicate || k.answers != model.Okay && !k.isOrdinary()) {
 		j.Unjudged = Tolerated
 	}
-	w.keep(j)
+	w.addJob(j)
 	switch {
 	case a == model.Refused:
 		j.States, j.deliveryClause = model.Absent, "FWP-PUSH-03"
@@ -183,8 +183,8 @@ func (w *World) usedJob(jid string) *Job {
 	return j
 }
 
-// keep adds a job to those that are known.
-func (w *World) keep(j *Job) {
+// addJob adds a job to those that are known.
+func (w *World) addJob(j *Job) {
 	if w.Shared {
 		if j.Unjudged = PerhapsTaken; len(w.Jobs) > storeLimit {
 			w.Jobs, w.queues = map[string]*Job{}, map[string][]*Job{}
@@ -246,7 +246,7 @@ func (j *Job) advance(now time.Time, patience time.Duration) {
 		j.expire(patience)
 	}
 	if j.States != model.Enqueued && !j.dueTime.IsZero() && !now.Before(j.dueTime) {
-		j.States, j.enqueuedSince, j.atLatest, j.dueTime = model.Enqueued, j.dueTime, true, time.Time{}
+		j.States, j.enqueuedSince, j.isDeadline, j.dueTime = model.Enqueued, j.dueTime, true, time.Time{}
 	}
 }
 
@@ -276,7 +276,7 @@ func (j *Job) deliver(c *Conn, k *call, now time.Time) {
 		j.Holder = ""
 	}
 	j.wasRestarted = false
-	j.isOverdue, j.atLatest = false, false
+	j.isOverdue, j.isDeadline = false, false
 	if j.firstDelivery.IsZero() {
 		j.firstDelivery = now
 	}
@@ -337,7 +337,7 @@ type abandonedFetch struct {
 func (w *World) allowAbandoned(j *Job, now time.Time) {
 	w.abandonedFetches = slices.DeleteFunc(w.abandonedFetches, func(f abandonedFetch) bool { return now.After(f.until) })
 	for _, f := range w.abandonedFetches {
-		if j.place(f.queues) >= 0 {
+		if j.queueIndex(f.queues) >= 0 {
 			j.allowDelivery(now, w.Patience)
 		}
 	}

@@ -17,11 +17,11 @@ import (
 // Line is a client line as the specification reads it in any state.
 type Line struct {
 	fwp.Command
-	Form            model.Answer   // Okay: well formed, Refused: malformed, Either: the text leaves it open
-	Clause          string         // that a server breaks if it answers otherwise
-	Should          bool           // the clause only recommends that
-	Fields          map[string]any // of its JSON argument, nil if it has none
-	HasUnusualQueue bool           // a PUSH that is unusual only by the name of its queue, which is a word (AMB-14)
+	Form             model.Answer   // Okay: well formed, Refused: malformed, Either: the text leaves it open
+	Clause           string         // that a server breaks if it answers otherwise
+	IsRecommendation bool           // the clause only recommends that
+	Fields           map[string]any // of its JSON argument, nil if it has none
+	HasUnusualQueue  bool           // a PUSH that is unusual only by the name of its queue, which is a word (AMB-14)
 }
 
 // ReadLine reads a line, without its CRLF, as the specification does. (Client Commands)
@@ -107,7 +107,7 @@ func (l *Line) checkTypes(fields []model.Field) bool {
 			f.Type == model.TimeField && value == "" { // which is unusual
 			continue
 		}
-		l.Form, l.Clause, l.Should = model.Refused, f.Clause, f.Should
+		l.Form, l.Clause, l.IsRecommendation = model.Refused, f.Clause, f.Should
 		if isBlank { // AMB-18, AMB-35
 			l.Form = model.OkayOrRefused
 		}

@@ -152,12 +152,12 @@ func (w *World) followMove(j *Job, d *pendingVerb, now time.Time) {
 		if !plainQueue.MatchString(j.Queue) {
 			return
 		}
-		j.States, j.missingClause, j.enqueuedSince, j.atLatest = d.to, d.clause, now, true
+		j.States, j.missingClause, j.enqueuedSince, j.isDeadline = d.to, d.clause, now, true
 		j.isUncertain = j.isUncertain || j.Failures > 0
 		w.existingQueues[j.Queue] = true
 		return
 	}
 	if j.States, j.deliveryClause, j.flushOrder = d.to, d.clause, w.commands; d.to == model.Absent {
-		w.Server.Ends(j.JID, d.clause)
+		w.Server.EndJob(j.JID, d.clause)
 	}
 }

@@ -32,7 +32,7 @@ func TestReasons(t *testing.T) {
 		"a FAIL is refused":         {join(hello, pushWith(""), take, refuse(fail)), fwplaw.Disallowed, fwplaw.Judged},
 		"an ACK is answered oddly":  {join(hello, pushWith(""), take, "1 C: ACK x\n1 S: +OK"), fwplaw.Judged, fwplaw.Judged},
 		"a wrong FLUSH":             {join(hello, pushWith(""), "1 C: FLUSH x\n1 S: +OK"), fwplaw.Disallowed, fwplaw.Judged},
-		"a FLUSH without an answer": {join(hello, otherHello, pushWith(""), flush, "2 C: <close>"), fwplaw.PerhapsGone, fwplaw.Judged},
+		"a FLUSH without an answer": {join(hello, otherHello, pushWith(""), flush, "2 C: <close>"), fwplaw.PerhapsFlushed, fwplaw.Judged},
 		"a FETCH of another kind":   {join(hello, pushWith(""), "1 C: FETCH q\n1 S: +OK"), fwplaw.Disallowed, fwplaw.Judged},
 		"another queue's FETCH":     {join(hello, pushWith(""), "1 C: FETCH r\n1 S: +OK"), fwplaw.Judged, fwplaw.Judged},
 		"a wrong END":               {join(hello, pushWith(""), "1 C: END x\n1 S: +OK"), fwplaw.Judged, fwplaw.Disallowed},

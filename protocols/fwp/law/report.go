@@ -77,7 +77,7 @@ func (w *World) followReport(c *Conn, k *call, a model.Answer, now time.Time) {
 	case k.Verb == fwp.ACK:
 		w.acquitFlush(j.ackClause)
 		j.applyEvent(model.Working, model.Ack)
-		w.Server.Ends(j.JID, j.deliveryClause)
+		w.Server.EndJob(j.JID, j.deliveryClause)
 		j.pushFields, j.assumedFields, j.failure, j.earlierFailure = nil, nil, nil, nil // a long run has many
 	default:
 		j.fail(k, now, w.Patience)
@@ -99,7 +99,7 @@ func (w *World) acquitFlush(clause string) {
 // followLoss follows a command that will never be answered.
 func (w *World) followLoss(c *Conn, k *call, now time.Time) {
 	if k.Verb == fwp.FLUSH {
-		unjudge(maps.Values(w.Jobs), PerhapsGone)
+		unjudge(maps.Values(w.Jobs), PerhapsFlushed)
 	}
 	if k.added != nil {
 		_ = w.followAdded(c, k, 0, nil, now) // nothing came that could be wrong
@@ -126,7 +126,7 @@ func (w *World) abandon(queues []string, now time.Time) {
 	}
 	w.abandonedFetches = append(w.abandonedFetches, abandonedFetch{queues, now.Add(2 * model.LongestBlock)})
 	for _, j := range w.Jobs {
-		if j.place(queues) >= 0 {
+		if j.queueIndex(queues) >= 0 {
 			j.advance(now, w.Patience)
 			j.allowDelivery(now, w.Patience)
 		}

@@ -31,7 +31,7 @@ func TestJobsOfAnotherPlay(t *testing.T) {
 		"of a malformed queue, elsewhere": {join(hello, pushWith(`,"queue":"a b"`)), "1 C: FETCH mine" + fetched, ""},
 		"of a malformed queue":            {join(hello, pushWith(`,"queue":"a b"`)), "1 C: FETCH default" + fetched, ""},
 	} {
-		server := law.NewServer()
+		server := law.NewHistory()
 		for i, text := range []string{test.first, join(hello, test.second)} {
 			c := newConversation(t)
 			c.w.Server = server
@@ -52,7 +52,7 @@ func TestJobsOfAnotherPlay(t *testing.T) {
 func TestSaltsOfAnotherPlay(t *testing.T) {
 	t.Parallel()
 	for salt, isRepeated := range map[string]bool{"0123456789ab": true, "0123456789a": false} {
-		server := law.NewServer()
+		server := law.NewHistory()
 		for i := range 2 {
 			w := fwplaw.NewWorld()
 			w.Protected, w.Server = true, server

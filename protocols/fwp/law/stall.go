@@ -26,7 +26,7 @@ func (w *World) isStalled(c *Conn, k *call, a model.Answer, now time.Time) bool 
 		return false
 	case !k.hasOtherFetch && !w.hasOtherFetch(c) && !w.wakeTime.After(k.at):
 		if k.Verb != fwp.FETCH {
-			w.pace = max(w.pace, took)
+			w.maxCommandTime = max(w.maxCommandTime, took)
 		}
 		return false
 	case w.isSlow() || took <= time.Second+w.Slack:
@@ -36,7 +36,7 @@ func (w *World) isStalled(c *Conn, k *call, a model.Answer, now time.Time) bool 
 }
 
 // isSlow reports whether the server is slow without the company of a FETCH.
-func (w *World) isSlow() bool { return w.pace > slowCommand+w.Slack }
+func (w *World) isSlow() bool { return w.maxCommandTime > slowCommand+w.Slack }
 
 // isBlocked reports whether a FETCH of another connection has waited for as long as it may, and its answer may have
 // been sent.

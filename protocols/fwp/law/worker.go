@@ -38,14 +38,14 @@ func (w *World) allowHello(c *Conn, k *call) {
 }
 
 func (w *World) helloCase(k *call) model.Case {
-	wid, worker := k.Fields["wid"].(string)
+	wid, isWorker := k.Fields["wid"].(string)
 	record := w.workers[wid]
 	switch {
 	case record != nil && (record.isMixed || record.identity != identity(k.Fields)):
 		return model.ChangedWorker
 	case k.Form != model.Okay:
 		return model.Usual
-	case !worker:
+	case !isWorker:
 		return model.NoWorker
 	case record != nil:
 		return model.KnownWorker
@@ -105,7 +105,7 @@ func (w *World) beatCase(c *Conn, k *call) model.Case {
 		record.hasConfirmed = true
 		return model.Confirmed
 	}
-	k.Should = record.isNotified // AMB-30
+	k.IsRecommendation = record.isNotified // AMB-30
 	return model.Ordered
 }
 

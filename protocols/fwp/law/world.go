@@ -27,7 +27,7 @@ type World struct {
 	Shared           bool
 	Patience         time.Duration          // for what the specification calls eventual; 150 s if zero
 	Slack            time.Duration          // by which a reply may be late for reasons of the network
-	Server           *law.Server            // what other plays have done; nil: that is not known
+	Server           *law.History           // what other plays have done; nil: that is not known
 	HasExtensionVerb func(verb string) bool // verbs that an extension adds; nil: there are none
 
 	Conns map[int]*Conn
@@ -47,7 +47,7 @@ type World struct {
 	clock            law.Clock       // of the server
 	commands         int             // commands
 	wakeTime         time.Time       // when a FETCH that had waited was answered last
-	pace             time.Duration   // that a command took, while no FETCH waited, at the most
+	maxCommandTime   time.Duration   // that a command took, while no FETCH waited, at the most
 	isInfoServed     bool            // an INFO was served, on any connection
 	reportedFields   map[string]bool // clauses and places of fields that differ
 	hasOtherBytes    bool            // a command was no UTF-8
@@ -158,7 +158,7 @@ func (w *World) FollowCommand(conn int, line []byte, now time.Time) (clause stri
 	c.Commands++
 	w.commands++
 	w.hasOtherBytes = w.hasOtherBytes || !utf8.Valid(line)
-	c.call = w.allow(c, ReadLine(line), now)
+	c.call = w.newCall(c, ReadLine(line), now)
 	w.overlap(c)
 	w.shareJob(c.call)
 	return c.call.ownClause
@@ -233,7 +233,7 @@ func (w *World) followFlush(c *Conn, k *call, a model.Answer) {
 	}
 	w.overlapAll(c, fwp.PUSH)
 	if a == model.Okay {
-		w.Server.EndsAll("FWP-FLUSH-02")
+		w.Server.EndAllJobs("FWP-FLUSH-02")
 	}
 	if a != model.Refused {
 		w.forgetQueues()
@@ -244,7 +244,7 @@ func (w *World) followFlush(c *Conn, k *call, a model.Answer) {
 			j.applyEvent(model.Enqueued, model.Flush)
 			j.dueTime, j.flushOrder = time.Time{}, w.commands
 			if j.pushOrder >= k.order { // it may have come behind the FLUSH
-				j.Unjudged = PerhapsGone
+				j.Unjudged = PerhapsFlushed
 			}
 		case model.Refused:
 			if j.ackClause = clause; j.States == model.Enqueued {
@@ -293,9 +293,10 @@ const wrongJobLimit = 1000
 // judgeReply compares a reply with what is allowed.
 func (w *World) judgeReply(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Time) *law.Violation {
 	switch {
-	case a&k.answers == 0 && !c.isShut && (a != model.Refused || !k.IsRefusable() && !k.IsLong() && !w.mayLackRoom(k)):
+	case a&k.answers == 0 && !c.isHalfClosed && (a != model.Refused || !k.IsRefusable() && !k.IsLong() &&
+		!w.mayLackRoom(k)):
 		return w.replyViolation(c, k, a, r, now)
-	case c.Unjudged != Judged, c.isShut && a != model.Delivered:
+	case c.Unjudged != Judged, c.isHalfClosed && a != model.Delivered:
 		return nil
 	case a == model.Delivered:
 		return w.judgeDelivery(c, k, now)
@@ -322,7 +323,7 @@ func (w *World) Close(conn int, byServer bool, now time.Time) *law.Violation {
 	if c.call != nil {
 		w.followLoss(c, c.call, now)
 	}
-	if !byServer || c.Unjudged != Judged || c.isShut || c.State == fwp.Ended {
+	if !byServer || c.Unjudged != Judged || c.isHalfClosed || c.State == fwp.Ended {
 		return nil
 	}
 	if c.call != nil && c.call.at.After(now) { // it was sent on a connection that had ended
@@ -342,7 +343,7 @@ func (w *World) Unjudge(jid string, reason Reason) {
 
 // Shut records that the client has closed its half of a connection: the server may
 // answer or not.
-func (w *World) Shut(conn int) { w.Conns[conn].isShut = true }
+func (w *World) Shut(conn int) { w.Conns[conn].isHalfClosed = true }
 
 // HeldJobs returns the jobs that a worker holds for certain, in the order of their delivery.
 func (w *World) HeldJobs(wid string) []*Job {

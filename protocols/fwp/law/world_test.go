@@ -177,7 +177,7 @@ func TestLines(t *testing.T) {
 		assert.Equal(t, test.allowed, v.Form, "%q", test.line)
 		assert.Equal(t, test.clause, v.Clause, "%q", test.line)
 		recommended := test.clause == "FWP-WU-05b" || test.clause == "FWP-WU-11"
-		assert.Equal(t, recommended, v.Should, "%q", test.line)
+		assert.Equal(t, recommended, v.IsRecommendation, "%q", test.line)
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 
 // fuzzer is a maker for bytes and nothing else.
 func fuzzer(seed, round uint64) *maker {
-	terms := law.Terms{Prefix: "fwp0", Password: "pw"}
+	terms := law.Terms{NamePrefix: "fwp0", Password: "pw"}
 	l := newLaw(terms)
 	d := explore.NewDraw(fwpscript.Dialect{}, seed, round, terms, l.Value)
 	return &maker{Draw: d, law: l}
@@ -129,5 +129,5 @@ func TestJobsIn(t *testing.T) {
 	t.Parallel()
 	text := "INFO\r\n" + `PUSH {"jid":"a","args":[{"jid":"no"}],"queue":"q"}` + "\r\n" +
 		`ACK {"jid":"z"}` + "\r\n" + `push {"queue":"r","jid":"b"}`
-	assert.Equal(t, []wildJob{{"a", "q"}, {"b", "r"}}, jobsIn([]byte(text)))
+	assert.Equal(t, []fuzzedJob{{"a", "q"}, {"b", "r"}}, jobsIn([]byte(text)))
 }

@@ -23,7 +23,7 @@ import (
 // behind them one for each worker that holds jobs.
 const (
 	cleaner     = explore.Cleaner
-	wildCleaner = explore.Cleaner + 1
+	fuzzCleaner = explore.Cleaner + 1
 )
 
 // cleaning is one clean-up. Its methods play steps, and report whether to go on.
@@ -43,7 +43,7 @@ func (l *fwpLaw) Cleanup(effort explore.Cleaning) iter.Seq[explore.Step] {
 		if wait := l.scheduleWait(time.Now()); done && effort == explore.PatientCleaning && wait > 0 {
 			done = play(explore.Wait(wait)) && c.releaseHeld() && c.fetchEnqueued()
 		}
-		_ = done && c.removeWild()
+		_ = done && c.removeFuzzed()
 	}
 }
 
@@ -71,7 +71,7 @@ func (c cleaning) releaseHeld() bool {
 		}
 	}
 	for i, worker := range slices.Sorted(maps.Keys(jids)) {
-		number := wildCleaner + 1 + i
+		number := fuzzCleaner + 1 + i
 		r, ok := c.connect(number, worker)
 		for _, jid := range jids[worker] {
 			ok = ok && r.Release(jid)
@@ -181,14 +181,14 @@ func remove(r fwpscript.Remover, queues []string, limit int, last string) bool {
 // isOwnQueue reports whether a queue may be emptied: one with a name that others may use only if no other client uses
 // the server.
 func (l *fwpLaw) isOwnQueue(queue string) bool {
-	return strings.HasPrefix(queue, l.Prefix+"-queue") ||
+	return strings.HasPrefix(queue, l.NamePrefix+"-queue") ||
 		l.Alone && (queue == "default" || slices.Contains(serverQueues, queue))
 }
 
 // isOwnJob reports whether a job is one of the play, or of its wild bytes.
 func (l *fwpLaw) isOwnJob(jid string) bool {
-	return l.world.Jobs[jid] != nil || strings.HasPrefix(jid, l.Prefix+"-") ||
-		slices.ContainsFunc(l.wildJobs, func(j wildJob) bool { return j.jid == jid })
+	return l.world.Jobs[jid] != nil || strings.HasPrefix(jid, l.NamePrefix+"-") ||
+		slices.ContainsFunc(l.fuzzedJobs, func(j fuzzedJob) bool { return j.jid == jid })
 }
 
 // scheduleWait returns how long it takes until the last scheduled job should be enqueued; zero if
@@ -218,20 +218,20 @@ func (l *fwpLaw) remainingJobs(now time.Time) []*fwplaw.Job {
 	return slices.SortedFunc(l.world.QueuedJobs(now), byJID)
 }
 
-// wildJob is a job that wild bytes may have pushed.
-type wildJob struct{ jid, queue string }
+// fuzzedJob is a job that wild bytes may have pushed.
+type fuzzedJob struct{ jid, queue string }
 
 // fetchableName are queues that a FETCH can name.
 var fetchableName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // jobsIn returns the jobs that some server might find in bytes.
-func jobsIn(all []byte) []wildJob {
-	var jobs []wildJob
+func jobsIn(all []byte) []fuzzedJob {
+	var jobs []fuzzedJob
 	for len(all) > 0 {
 		line, rest, _ := bytes.Cut(all, []byte("\n"))
 		if at := afterVerb(line, fwp.PUSH); at > 0 && bytes.IndexByte(line[at:], '{') >= 0 {
 			fields, _ := topFields(all[at+bytes.IndexByte(line[at:], '{'):])
-			jobs = append(jobs, wildJob{valueOf(fields, "jid"), valueOf(fields, "queue")})
+			jobs = append(jobs, fuzzedJob{valueOf(fields, "jid"), valueOf(fields, "queue")})
 		}
 		all = rest
 	}
@@ -248,20 +248,20 @@ func valueOf(fields []member, name string) (value string) {
 	return value
 }
 
-// removeWild removes what wild bytes have left. It is not judged, since the oracle does not know these jobs.
-func (c cleaning) removeWild() bool {
+// removeFuzzed removes what wild bytes have left. It is not judged, since the oracle does not know these jobs.
+func (c cleaning) removeFuzzed() bool {
 	var queues []string
-	for _, j := range c.law.wildJobs {
-		if strings.HasPrefix(j.queue, c.law.Prefix) {
+	for _, j := range c.law.fuzzedJobs {
+		if strings.HasPrefix(j.queue, c.law.NamePrefix) {
 			queues = append(queues, j.queue)
 		}
 	}
 	if len(queues) == 0 {
 		return true
 	}
-	r, ok := c.connect(wildCleaner, fuzzedNames)
-	for _, j := range c.law.wildJobs {
-		if strings.HasPrefix(j.queue, c.law.Prefix) {
+	r, ok := c.connect(fuzzCleaner, fuzzedNames)
+	for _, j := range c.law.fuzzedJobs {
+		if strings.HasPrefix(j.queue, c.law.NamePrefix) {
 			ok = ok && r.Release(j.jid)
 		}
 	}
@@ -269,7 +269,7 @@ func (c cleaning) removeWild() bool {
 		ok = ok && c.emptyQueues(r, part, 4*len(part)+10) // a server may deliver the same one again and again
 	}
 	if ok {
-		c.law.wildJobs = nil
+		c.law.fuzzedJobs = nil
 	}
 	return ok
 }

@@ -40,7 +40,7 @@ func (p *player) play(s explore.Step) {
 }
 
 func (p *player) line(conn int, text string) {
-	line := strings.ReplaceAll(text, "$", p.law.Prefix+"-")
+	line := strings.ReplaceAll(text, "$", p.law.NamePrefix+"-")
 	if !strings.HasPrefix(line, fwp.HELLO) {
 		p.sent = append(p.sent, text)
 	}
@@ -52,7 +52,7 @@ func (p *player) line(conn int, text string) {
 				_ = p.law.Close(conn, true, time.Now()) // what it finds is no matter of the clean-up
 				return
 			}
-			p.law.Judge(conn, message(strings.ReplaceAll(r[1], "~", p.law.Prefix+"-")), time.Now())
+			p.law.Judge(conn, message(strings.ReplaceAll(r[1], "~", p.law.NamePrefix+"-")), time.Now())
 			return
 		}
 	}
@@ -152,7 +152,7 @@ func TestCleanup(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			law := newLaw(law.Terms{Prefix: "fwp0", Alone: test.alone, Patience: time.Minute})
+			law := newLaw(law.Terms{NamePrefix: "fwp0", Alone: test.alone, Patience: time.Minute})
 			p := &player{law: law, replies: test.replies}
 			p.play(consumer(2, 1))
 			for _, line := range test.lines {

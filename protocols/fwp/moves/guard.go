@@ -27,7 +27,7 @@ func (g *maker) isHarmless(texts []string) bool {
 		segments[i] = []byte(g.Fill(text))
 	}
 	all := bytes.Join(segments, nil)
-	unfetchable := func(j wildJob) bool { return j.queue != "" && !fetchableName.MatchString(j.queue) }
+	unfetchable := func(j fuzzedJob) bool { return j.queue != "" && !fetchableName.MatchString(j.queue) }
 	return !g.law.removes(all) && !g.law.touchesForeign(segments...) && !slices.ContainsFunc(jobsIn(all), unfetchable)
 }
 
@@ -113,7 +113,7 @@ func afterVerb(text []byte, verb string) int {
 // ownsQueues reports whether words are queues of the run's own, at least one.
 func (l *fwpLaw) ownsQueues(queues [][]byte) bool {
 	for _, q := range queues {
-		if !bytes.HasPrefix(q, []byte(l.Prefix)) || bytes.ContainsFunc(q, unicode.IsControl) {
+		if !bytes.HasPrefix(q, []byte(l.NamePrefix)) || bytes.ContainsFunc(q, unicode.IsControl) {
 			return false
 		}
 	}

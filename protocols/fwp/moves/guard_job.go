@@ -22,7 +22,7 @@ func (l *fwpLaw) isForeignJob(argument []byte) bool {
 	queues, isJob := 0, len(bytes.TrimSpace(argument[:begin])) > 0 // jobs in an array, say
 	for _, f := range fields {
 		switch name := strings.ToLower(f.name); {
-		case name == "queue" && (f.name != "queue" || !strings.HasPrefix(f.value, l.Prefix)):
+		case name == "queue" && (f.name != "queue" || !strings.HasPrefix(f.value, l.NamePrefix)):
 			return true
 		case name == "queue":
 			queues++
@@ -84,7 +84,7 @@ func (l *fwpLaw) hasForeignFilter(argument []byte) bool {
 	words := slices.Concat(m.Filter.JIDs, []string{m.Filter.Jobtype, m.Filter.Regexp})
 	words = slices.DeleteFunc(words, func(word string) bool { return word == "" })
 	return len(words) == 0 || slices.ContainsFunc(words,
-		func(word string) bool { return !strings.Contains(word, l.Prefix) })
+		func(word string) bool { return !strings.Contains(word, l.NamePrefix) })
 }
 
 // topFields reads the fields of the object that a text begins with, as far as they look

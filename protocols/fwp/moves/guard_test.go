@@ -55,7 +55,7 @@ func TestEscapes(t *testing.T) {
 	}
 	for _, test := range tests {
 		play := func(alone, flush bool) *fwpLaw {
-			l := newLaw(law.Terms{Prefix: "fwp", Alone: alone, Flush: flush})
+			l := newLaw(law.Terms{NamePrefix: "fwp", Alone: alone, Flush: flush})
 			l.world.HasExtensionVerb = fwpscript.Faktory.Has
 			return l
 		}
@@ -67,7 +67,7 @@ func TestEscapes(t *testing.T) {
 
 func TestEscapesOfSegments(t *testing.T) {
 	t.Parallel()
-	p := newLaw(law.Terms{Prefix: "fwp"})
+	p := newLaw(law.Terms{NamePrefix: "fwp"})
 	assert.False(t, p.Escapes([]byte("INFO\r\nFETCH fwp-q1\r\n")))
 	assert.True(t, p.Escapes([]byte("INFO\r\nFETCH "), []byte("fwp-q1\r\n")))
 	assert.True(t, p.Escapes([]byte("INFO\r\nFE"), []byte("TCH"), []byte(" fwp-q1\r\n")))

@@ -22,9 +22,9 @@ import (
 // fwpLaw is the oracle as a law of exploring.
 type fwpLaw struct {
 	law.Terms
-	world    *fwplaw.World
-	conns    map[int]*conn
-	wildJobs []wildJob // jobs that wild bytes may have pushed
+	world      *fwplaw.World
+	conns      map[int]*conn
+	fuzzedJobs []fuzzedJob // jobs that wild bytes may have pushed
 
 	reportedLapses map[string]bool // departures in the kind of a reply that were told
 	lastJobs       int             // jobs that a clean-up has pushed to be the last
@@ -45,7 +45,7 @@ func newLaw(t law.Terms) *fwpLaw {
 	l := &fwpLaw{Terms: t, world: fwplaw.NewWorld(), conns: map[int]*conn{}, reportedLapses: map[string]bool{}}
 	l.world.Protected, l.world.Password = t.Password != "", t.Password
 	l.world.Patience, l.world.Slack, l.world.Shared = t.Patience, t.Slack, t.IsShared
-	l.world.Server = t.Server
+	l.world.Server = t.History
 	return l
 }
 
@@ -55,7 +55,7 @@ func (l *fwpLaw) Open(number int, at time.Time) {
 	l.world.Open(number)
 	l.world.Conns[number].OpenedAt = at
 	l.conns[number] = &conn{awaitsReply: true}
-	if number == wildCleaner {
+	if number == fuzzCleaner {
 		l.world.Conns[number].Unjudged = fwplaw.NotLines
 	}
 }
@@ -91,7 +91,7 @@ func (l *fwpLaw) Sent(number int, all []byte, unbounded bool, at time.Time) law.
 	line, isEnded := bytes.CutSuffix(all, []byte("\r\n"))
 	switch {
 	case unbounded: // only too many answers are judged
-		l.wildJobs = append(l.wildJobs, jobsIn(all)...)
+		l.fuzzedJobs = append(l.fuzzedJobs, jobsIn(all)...)
 		return law.Sent{Clause: l.recordUnjudged(number, all, at), DueReplies: -1, MaxReplies: maxAnswers(all)}
 	case isEnded && bytes.IndexByte(line, '\n') < 0:
 		return l.recordLine(number, line, 1, at)
@@ -183,7 +183,7 @@ func (l *fwpLaw) violation(breach, rule, expected string, r fwp.Reply) *law.Viol
 func (l *fwpLaw) judgeReply(number int, r fwp.Reply, m session.Message, at time.Time) law.Answer {
 	c, wc := l.conns[number], l.world.Conns[number]
 	expected, before := l.world.Expects(number), wc.State
-	wc.ArrivalTime = m.Arriving
+	wc.ArrivalTime = m.ArrivalTime
 	answer, v := l.followReply(number, r, m.Lapse, at)
 	isDeclined := v != nil && v.Rule == "refused"
 	a := law.Answer{
@@ -202,8 +202,8 @@ func (l *fwpLaw) judgeReply(number int, r fwp.Reply, m session.Message, at time.
 		a.Closes = model.EndLinger
 	}
 	if answer == model.Delivered {
-		a.Job = wc.Job
-		a.Pattern = fmt.Sprintf(`${"jid":"%s"}`, quoteJSON(a.Job))
+		a.JID = wc.Job
+		a.Pattern = fmt.Sprintf(`${"jid":"%s"}`, quoteJSON(a.JID))
 	} else if expected&model.OkayOrRefused == model.OkayOrRefused {
 		a.OpenPattern = model.OkayOrRefused.String()
 	}
@@ -256,8 +256,8 @@ func verbOf(verb string) string {
 	return verb
 }
 
-// Shut records that a client has closed its half of a connection.
-func (l *fwpLaw) Shut(number int) { l.world.Shut(number) }
+// HalfClose records that a client has closed its half of a connection.
+func (l *fwpLaw) HalfClose(number int) { l.world.Shut(number) }
 
 // Close records the end of a connection.
 func (l *fwpLaw) Close(number int, byServer bool, at time.Time) *law.Violation {
@@ -321,13 +321,13 @@ func (l *fwpLaw) Operated(action target.Action, client string) {
 	case target.Pause, target.Partition:
 		l.world.RecordHalt(time.Now())
 	case target.Kill, target.KillServer:
-		l.Server.Killed()
+		l.History.Killed()
 		if !l.Disrupted {
 			l.world.Unjudge("", fwplaw.Disallowed)
 		}
 		fallthrough
 	default:
-		if l.Server.Restarted(); l.Disrupted {
+		if l.History.Restarted(); l.Disrupted {
 			l.world.RecordStop(action != target.Restart, time.Now())
 		} else {
 			l.world.RecordRestart()
@@ -340,14 +340,14 @@ func (l *fwpLaw) Waits(number int, m session.Message) bool {
 	return l.world.Waits(number, fwpsession.Reply(m))
 }
 
-// Unjudge ends the judging of a job, or of all.
-func (l *fwpLaw) Unjudge(jid string) {
+// StopJudging ends the judging of a job, or of all.
+func (l *fwpLaw) StopJudging(jid string) {
 	l.world.Unjudge(jid, fwplaw.Reported)
 }
 
 // symbol returns a name of the play as steps have it, and any other name unchanged.
 func (l *fwpLaw) symbol(name string) string {
-	if rest, ok := strings.CutPrefix(name, l.Prefix+"-"); ok {
+	if rest, ok := strings.CutPrefix(name, l.NamePrefix+"-"); ok {
 		return "$" + rest
 	}
 	return name
@@ -355,12 +355,12 @@ func (l *fwpLaw) symbol(name string) string {
 
 // symbols returns a line with the names of the play as steps have them.
 func (l *fwpLaw) symbols(line string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(line, "$", "$$"), l.Prefix+"-", "$")
+	return strings.ReplaceAll(strings.ReplaceAll(line, "$", "$$"), l.NamePrefix+"-", "$")
 }
 
 // realName returns the name of the play behind one that stands in steps.
 func (l *fwpLaw) realName(symbol string) string {
-	return l.Prefix + "-" + strings.TrimPrefix(symbol, "$")
+	return l.NamePrefix + "-" + strings.TrimPrefix(symbol, "$")
 }
 
 // worker returns the number of a worker id of the play.

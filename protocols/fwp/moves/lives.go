@@ -15,11 +15,11 @@ import (
 
 // The words of a way: how a job comes to its queue if not at once, and how the work on it ends.
 const (
-	wayAt     = "at" // it is scheduled
-	wayWoken  = "woken"
-	wayAck    = "ack"
-	wayFail   = "fail"
-	wayExpire = "expire" // its worker keeps it until the reservation ends
+	wayAt      = "at" // it is scheduled
+	wayAwaited = "woken"
+	wayAck     = "ack"
+	wayFail    = "fail"
+	wayExpire  = "expire" // its worker keeps it until the reservation ends
 )
 
 // The ways of the jobs of [Lives], and of those of its short form, until they are delivered again. Each is dealt with
@@ -32,7 +32,7 @@ var (
 )
 
 // awaitedWays are those of jobs that come to a FETCH that waits.
-var awaitedWays = []string{wayWoken + " " + wayFail, wayWoken + " " + wayExpire}
+var awaitedWays = []string{wayAwaited + " " + wayFail, wayAwaited + " " + wayExpire}
 
 // plan is what becomes of a job.
 type plan struct {
@@ -71,12 +71,12 @@ func livesOf(ways []string, times spans) *explore.Alphabet {
 		g.runTime = func() time.Duration { return time.Since(start) }
 		g.ways, g.plans, g.isExpected, g.times = ways, map[string]plan{}, mayCome, times
 		g.replacements = map[int]int{}
-		g.hasBirths = func() bool {
-			hasBirths := g.birthTime == 0 && g.jobs < times.jobs && g.runTime() < times.birthEnd
-			if !hasBirths && g.birthTime == 0 {
-				g.birthTime = g.runTime()
+		g.isPushing = func() bool {
+			isPushing := g.pushTime == 0 && g.jobs < times.jobs && g.runTime() < times.pushEnd
+			if !isPushing && g.pushTime == 0 {
+				g.pushTime = g.runTime()
 			}
-			return hasBirths
+			return isPushing
 		}
 		a := g.alphabet(slices.Concat(waitMoves, restartMoves, lifeMoves))
 		a.Open = func(conn int) explore.Step { return consumer(conn, g.number(conn)) }
@@ -92,8 +92,8 @@ func (g *maker) number(conn int) int { return 1 + conn/2 + workersOfLives*g.repl
 // the ways that wait, and until when all is awaited whatever its end. At sweep a job whose report had no effect is
 // enqueued again: its reservation has run out, and the server has noticed it.
 type spans struct {
-	jobs                                        int
-	birthEnd, keepEnd, failEnd, sweep, awaitEnd time.Duration
+	jobs                                       int
+	pushEnd, keepEnd, failEnd, sweep, awaitEnd time.Duration
 }
 
 // isBrief reports whether no job is kept.
@@ -108,7 +108,7 @@ func longSpans() spans {
 func (s spans) shorten(by time.Duration) spans {
 	if by > 0 {
 		s.keepEnd, s.failEnd, s.awaitEnd = max(s.keepEnd-by, 1), s.failEnd-by, s.awaitEnd-by
-		s.sweep = max(s.sweep-by, s.birthEnd+shortestReservation+16*time.Second)
+		s.sweep = max(s.sweep-by, s.pushEnd+shortestReservation+16*time.Second)
 	}
 	return s
 }
@@ -119,12 +119,12 @@ func shortSpans() spans {
 
 // waitMoves are the moves of what is pushed first, and comes back while all wait.
 var waitMoves = []move{
-	{"push", 14, func(g *maker, c int, w *fwplaw.Conn) bool { return g.hasBirths() && isIdentified(g, c, w) },
+	{"push", 14, func(g *maker, c int, w *fwplaw.Conn) bool { return g.isPushing() && isIdentified(g, c, w) },
 		moveOf(func(g *maker, _ *fwplaw.Conn) string { return "PUSH " + g.job() })},
 	{"look", 1, func(g *maker, c int, w *fwplaw.Conn) bool {
-		return !g.hasBirths() && mayFetch(g, c, w) && anyJob(g.activeJobs(), g.isExpected)
+		return !g.isPushing() && mayFetch(g, c, w) && anyJob(g.activeJobs(), g.isExpected)
 	}, moveOf((*maker).fetchQueues)},
-	{"rest", 0.02, func(g *maker, _ int, _ *fwplaw.Conn) bool { return !g.hasBirths() }, (*maker).waitMoment},
+	{"rest", 0.02, func(g *maker, _ int, _ *fwplaw.Conn) bool { return !g.isPushing() }, (*maker).waitMoment},
 }
 
 // waitMoment lets a moment pass in which nothing is to be done, and makes room for workers.
@@ -138,16 +138,16 @@ func (g *maker) waitMoment(c int, w *fwplaw.Conn) []explore.Step {
 // lifeMoves are those of [Lives] beside them.
 var lifeMoves = []move{
 	{"fetch", 20, hasReadyJobs, (*maker).fetch},
-	{"wake", 1, func(g *maker, c int, w *fwplaw.Conn) bool { return g.hasBirths() && mayFetch(g, c, w) },
+	{"wake", 1, func(g *maker, c int, w *fwplaw.Conn) bool { return g.isPushing() && mayFetch(g, c, w) },
 		func(g *maker, c int, _ *fwplaw.Conn) []explore.Step {
-			return g.wakeAll(c, deal(g, wayWoken, awaitedWays))
+			return g.wakeAll(c, deal(g, wayAwaited, awaitedWays))
 		}},
 	{"burst", 0.5, func(g *maker, c int, w *fwplaw.Conn) bool {
-		return !g.hasBirths() && !g.times.isBrief() && g.runTime() < g.times.failEnd && !g.HasDealt("many") &&
+		return !g.isPushing() && !g.times.isBrief() && g.runTime() < g.times.failEnd && !g.HasDealt("many") &&
 			mayFetch(g, c, w)
 	}, (*maker).largeBurst},
 	{"heap", 0.5, func(g *maker, c int, w *fwplaw.Conn) bool {
-		return !g.hasBirths() && g.birthTime < g.times.birthEnd && !g.times.isBrief() && g.runTime() < g.times.failEnd &&
+		return !g.isPushing() && g.pushTime < g.times.pushEnd && !g.times.isBrief() && g.runTime() < g.times.failEnd &&
 			!g.HasDealt("heap") && mayFetch(g, c, w)
 	}, (*maker).hugeBurst},
 	{"report-again", 0.2, func(g *maker, c int, w *fwplaw.Conn) bool {
@@ -168,14 +168,14 @@ var lifeMoves = []move{
 			return []explore.Step{sendAhead(line(c, "FETCH %s", g.freshQueue()))}
 		}},
 	{"retire", 0.4, func(g *maker, c int, w *fwplaw.Conn) bool {
-		return g.hasBirths() && c/2 != idleConn/2 && mayFetch(g, c, w) && len(g.jobsToReport(w)) > 0
+		return g.isPushing() && c/2 != idleConn/2 && mayFetch(g, c, w) && len(g.jobsToReport(w)) > 0
 	}, (*maker).retire},
 	{"leave", 0.1, func(g *maker, c int, w *fwplaw.Conn) bool {
-		return g.hasBirths() && isWorker(g, c, w) &&
+		return g.isPushing() && isWorker(g, c, w) &&
 			c != idleConn
 	},
 		func(g *maker, c int, _ *fwplaw.Conn) []explore.Step { return []explore.Step{g.ending(c)} }},
-	{"bad-field", 4, func(g *maker, c int, w *fwplaw.Conn) bool { return g.hasBirths() && isWorker(g, c, w) },
+	{"bad-field", 4, func(g *maker, c int, w *fwplaw.Conn) bool { return g.isPushing() && isWorker(g, c, w) },
 		(*maker).badField},
 	{"fail-badly", 0.2, holdsJobs, (*maker).failMalformed},
 	{"beat", 40, func(g *maker, c int, _ *fwplaw.Conn) bool { return g.law.Heartbeat(c, time.Now()) != "" },
@@ -271,7 +271,7 @@ func hasEnded(j *fwplaw.Job) bool {
 
 // areLivesDone reports whether all that [Lives] waits for has come, and the queues were swept.
 func (g *maker) areLivesDone() bool {
-	return !g.hasBirths() && (g.isSwept || !anyJob(maps.Values(g.law.world.Jobs), hasEnded)) &&
+	return !g.isPushing() && (g.isSwept || !anyJob(maps.Values(g.law.world.Jobs), hasEnded)) &&
 		!anyJob(g.activeJobs(), g.isAwaited)
 }
 

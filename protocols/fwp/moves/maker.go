@@ -26,9 +26,9 @@ type maker struct {
 	isSteady bool // queues stay the same, and no move waits for long: see [Values] and [Lives]
 
 	// Where lives of jobs are followed; else nil.
-	hasBirths    func() bool          // jobs are still pushed
+	isPushing    func() bool          // jobs are still pushed
 	runTime      func() time.Duration // since the first
-	birthTime    time.Duration        // in which all were pushed, or as many as the time was for; 0 until then
+	pushTime     time.Duration        // in which all were pushed, or as many as the time was for; 0 until then
 	ways         []string
 	isExpected   func(*fwplaw.Job) bool // a FETCH waits for such a job
 	plans        map[string]plan        // by jid
@@ -60,7 +60,7 @@ func alphabet(d *explore.Draw, l explore.Law) explore.Generator {
 	begin.Next = func() explore.Generator {
 		values := g.values()
 		values.Next = func() explore.Generator {
-			g.isSteady, g.hasBirths, g.runTime, g.ways, g.isExpected, g.plans = false, nil, nil, nil, nil, nil
+			g.isSteady, g.isPushing, g.runTime, g.ways, g.isExpected, g.plans = false, nil, nil, nil, nil, nil
 			return all
 		}
 		return values
@@ -73,7 +73,7 @@ func (g *maker) alphabet(moves []move) explore.Generator {
 	var all []explore.Move
 	for _, m := range moves {
 		all = append(all, explore.Move{
-			Name: m.name, Weight: m.weight, Pause: slow[m.name],
+			Name: m.name, Weight: m.weight, Pause: pauseRounds[m.name],
 			Fits: func(conn int) bool { return m.fits(g, conn, g.law.world.Conns[conn]) },
 			Make: func(conn int) []explore.Step {
 				return g.atMoment(m.name, conn, m.make(g, conn, g.law.world.Conns[conn]))
@@ -94,9 +94,9 @@ type move struct {
 // condition reports whether a move may be made on a connection.
 type condition func(g *maker, conn int, w *fwplaw.Conn) bool
 
-// slow are moves that take their time, with the rounds that must lie between two of
+// pauseRounds are moves that take their time, with the rounds that must lie between two of
 // one kind when time is real: some block for two seconds, some write byte by byte.
-var slow = map[string]uint64{
+var pauseRounds = map[string]uint64{
 	"fetch-as-anybody": 4000, "fetch-and-wake": 1500, "fetch-and-go": 1500, "two-words": 1500, "default": 1500,
 	"queue-pause": 200, "pushb-many": 2500, "alike-queues": 1500, "same-worker": 300, "flush-and-wake": 2500,
 	"flush": 2500, "bytes": 150, "cut": 300, "wire": 40,

@@ -47,7 +47,7 @@ func mayFlush(g *maker, _ int, _ *fwplaw.Conn) bool     { return g.Terms.Flush }
 func maySignal(g *maker, _ int, _ *fwplaw.Conn) bool    { return g.Signals }
 func mayRestart(g *maker, _ int, _ *fwplaw.Conn) bool   { return g.Restarts && len(g.Disruptions) == 0 }
 func mayDisrupt(g *maker, _ int, _ *fwplaw.Conn) bool   { return len(g.Disruptions) > 0 }
-func mayWait(g *maker, _ int, _ *fwplaw.Conn) bool      { return g.Longest >= time.Minute }
+func mayWait(g *maker, _ int, _ *fwplaw.Conn) bool      { return g.LongestWait >= time.Minute }
 func hasCompanion(g *maker, c int, _ *fwplaw.Conn) bool { return g.companion(c) > 0 }
 
 // combine is the condition that both of two are met.
@@ -152,11 +152,11 @@ var moves = []move{
 	{"signal", 0.2, combine(maySignal, isWorker), (*maker).signal},
 	{"restart", 0.08, combine(mayRestart, mayFetch), (*maker).disrupt},
 	{"disrupt", 2, combine(mayDisrupt, mayFetch), (*maker).disrupt},
-	{"wire", 2.5, isOpen, (*maker).sendWild},
+	{"wire", 2.5, isOpen, (*maker).sendFuzz},
 }
 
 // endings are the ways in which a client leaves.
-var endings = []scenarios.Ending{scenarios.Closed, scenarios.Reset, scenarios.HalfShut}
+var endings = []scenarios.Ending{scenarios.Closed, scenarios.Reset, scenarios.HalfClosed}
 
 func (g *maker) ending(conn int) explore.Step {
 	return explore.End(conn, choose(g, endings))
@@ -211,13 +211,13 @@ func (g *maker) fetchSideBySide(c int, _ *fwplaw.Conn) []explore.Step {
 // sendAside lets the other connections go on while a FETCH may wait for two seconds,
 // unless time is simulated.
 func (g *maker) sendAside(s explore.Step) explore.Step {
-	s.Ahead = g.Longest == 0
+	s.Ahead = g.LongestWait == 0
 	return s
 }
 
 // fetchEmpty waits for a job that is not pushed, while other connections go on.
 func (g *maker) fetchEmpty(c int, _ *fwplaw.Conn) []explore.Step {
-	if g.Longest > 0 && g.IntN(2) == 0 {
+	if g.LongestWait > 0 && g.IntN(2) == 0 {
 		return []explore.Step{line(c, "FETCH %s", g.allQueues())}
 	}
 	first := g.freshQueue() // always empty, so that it does not depend on luck which FETCH gets a job
@@ -233,7 +233,7 @@ func (g *maker) fetchAndGo(c int, _ *fwplaw.Conn) []explore.Step {
 	moment := explore.Wait(100 * time.Millisecond)
 	job := push(controlProducer, g.jid(), queue, `,"reserve_for":60,"retry":3`)
 	steps := []explore.Step{sendAhead(line(c, "FETCH %s", queue)), moment, g.ending(c), moment, job}
-	if g.Longest > 4*time.Minute { // after which the job must be back
+	if g.LongestWait > 4*time.Minute { // after which the job must be back
 		steps = append(steps, explore.Wait(260*time.Second), line(controlWorker, "FETCH %s", queue))
 	}
 	return steps
@@ -285,7 +285,7 @@ func (g *maker) flushAll(c int, w *fwplaw.Conn) []explore.Step {
 		future := push(c, g.jid(), queue, `,"at":"2040-01-02T03:04:05Z"`)
 		return []explore.Step{future, line(c, "FETCH %s", queue), line(c, "FLUSH")}
 	}
-	if w.WID == "" || g.Longest < scheduleDelay || g.IntN(2) == 0 {
+	if w.WID == "" || g.LongestWait < scheduleDelay || g.IntN(2) == 0 {
 		if queue += choose(g, []string{"", "-a-name-of-more-than-40-bytes"}); g.IntN(3) == 0 && g.Terms.Alone {
 			queue = "default"
 		}
@@ -346,7 +346,7 @@ func (g *maker) useDefault(c int, _ *fwplaw.Conn) []explore.Step {
 	case 1:
 		return []explore.Step{line(c, "PUSH %s", g.job()), g.sendAside(line(c, "FETCH"))}
 	case 2:
-		if g.Longest < scheduleDelay {
+		if g.LongestWait < scheduleDelay {
 			break
 		}
 		later := line(c, `PUSH {"jid":"%s","jobtype":"t","args":[],"at":%s}`, jid, g.secondsTime())
@@ -372,7 +372,7 @@ func (g *maker) phraseName() string {
 func (g *maker) pushPhrase(c int, _ *fwplaw.Conn) []explore.Step {
 	queue := g.phraseName()
 	fetch := g.sendAside(line(c, "FETCH %s", queue))
-	if g.Longest > scheduleDelay && g.IntN(2) == 0 {
+	if g.LongestWait > scheduleDelay && g.IntN(2) == 0 {
 		return []explore.Step{push(c, g.jid(), queue, `,"at":`+g.secondsTime()), explore.Wait(scheduleDelay), fetch}
 	}
 	return []explore.Step{push(c, g.jid(), queue, ""), fetch}

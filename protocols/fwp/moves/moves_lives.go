@@ -92,7 +92,7 @@ func (g *maker) newLife() life {
 			l.queue = g.phraseName()
 		}
 	}
-	if l.isScheduled = g.Longest >= scheduleDelay && g.IntN(3) == 0; l.isScheduled {
+	if l.isScheduled = g.LongestWait >= scheduleDelay && g.IntN(3) == 0; l.isScheduled {
 		l.fields += `,"at":` + g.secondsTime()
 	}
 	return l
@@ -100,7 +100,7 @@ func (g *maker) newLife() life {
 
 // scheduleTogether gives two of the jobs the same time, and schedules another one for long after the next.
 func (g *maker) scheduleTogether(all []life) {
-	if g.Longest < scheduleDelay || g.IntN(2) == 0 {
+	if g.LongestWait < scheduleDelay || g.IntN(2) == 0 {
 		return
 	}
 	at := `,"at":` + g.secondsTime()
@@ -155,7 +155,7 @@ func (g *maker) fetchReturns(all []life, c, other int) []explore.Step {
 // waitTime is how long a move waits in a round, no longer than clients may: each time longer, since servers do so too.
 func (g *maker) waitTime(round int) time.Duration {
 	n := len(waitTimes)
-	for n > 1 && waitTimes[n-1] > g.Longest {
+	for n > 1 && waitTimes[n-1] > g.LongestWait {
 		n--
 	}
 	return choose(g, waitTimes[min(2*round, n-1):min(4+2*round, n)])

@@ -89,7 +89,7 @@ var wakes = []string{`,"retry":0`, `,"custom":{"a":"$filler(10KiB)"}`}
 func (g *maker) fetchAndWake(c int, _ *fwplaw.Conn) []explore.Step {
 	const ms = time.Millisecond
 	if g.isSteady {
-		return g.wakeAll(c, wayWoken)
+		return g.wakeAll(c, wayAwaited)
 	}
 	queue := g.freshQueue()
 	moment := explore.Wait(deal(g, "moment", []time.Duration{100 * ms, 300 * ms, 700 * ms}))

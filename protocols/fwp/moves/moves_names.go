@@ -31,7 +31,7 @@ func (g *maker) longName(name, end string, length int) string {
 
 // jobID makes up the jid of a job that goes a way. Now and then those of two jobs in a row are alike.
 func (g *maker) jobID(way string) string {
-	if hasWord(way, wayWoken) {
+	if hasWord(way, wayAwaited) {
 		return g.jid()
 	}
 	if twin := g.twin; twin != "" {

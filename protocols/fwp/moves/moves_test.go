@@ -21,10 +21,10 @@ import (
 // newTestMaker returns a maker for a world with two workers and a producer, five jobs in a queue,
 // two of which the first worker holds, and a connection that has not greeted.
 func newTestMaker(seed uint64) *maker {
-	terms := law.Terms{Prefix: "fwp-0123456789", Patience: time.Minute}
+	terms := law.Terms{NamePrefix: "fwp-0123456789", Patience: time.Minute}
 	p := &player{law: newLaw(terms)}
 	d := explore.NewDraw(fwpscript.Dialect{}, seed, 1, terms, p.law.Value)
-	d.Longest, d.Signals, d.Restarts = time.Hour, true, true
+	d.LongestWait, d.Signals, d.Restarts = time.Hour, true, true
 	g := &maker{Draw: d, law: p.law, workers: 3}
 	p.play(consumer(2, 2))
 	p.play(consumer(3, 3))

@@ -48,7 +48,7 @@ func (g *maker) sameWorker(c int, w *fwplaw.Conn) []explore.Step {
 	default:
 		steps = append(steps, fetch(other), g.ending(other), line(c, "FAIL %s", g.failure(first)), fetch(c))
 	}
-	if steps = append(steps, ack(c, second)); g.Longest > scheduleDelay {
+	if steps = append(steps, ack(c, second)); g.LongestWait > scheduleDelay {
 		steps = append(steps, explore.Wait(scheduleDelay), line(c, "FETCH %s", queue))
 	}
 	return steps
@@ -69,7 +69,7 @@ func (g *maker) alikeWorkers(c int, _ *fwplaw.Conn) []explore.Step {
 		return line(conn, `BEAT {"wid":"$wid%d%s"}`, g.workers, end)
 	}
 	steps := append(greet(c, names[0]), beat(c, names[1]), beat(c, names[0]))
-	if g.Signals && g.Longest > 0 {
+	if g.Signals && g.LongestWait > 0 {
 		steps = append(steps, greet(other, names[1])...)
 		state := choose(g, []string{"quiet", "terminate"})
 		signal := build().Signal(state, fmt.Sprintf("$wid%d%s", g.workers, names[0]))
@@ -155,7 +155,7 @@ func (g *maker) signal(c int, w *fwplaw.Conn) []explore.Step {
 				explore.End(other, scenarios.Closed), done)
 		}
 		return append([]explore.Step{signal(state)}, append(opened, beat, explore.End(other, scenarios.Closed), done)...)
-	case kind == "jobs" && g.Longest > 0 && mayFetch(g, c, w):
+	case kind == "jobs" && g.LongestWait > 0 && mayFetch(g, c, w):
 		return g.signalWithJobs(c, signal(state), beat)
 	}
 	return []explore.Step{signal(state), beat, beat, done}
@@ -172,7 +172,7 @@ func (g *maker) signalWithJobs(c int, signal, beat explore.Step) []explore.Step 
 	steps = append(steps, signal, beat, push(c, pushed, otherQueue, ""), ack(c, done),
 		line(c, "FAIL %s", g.failure(failed)),
 		line(controlWorker, "FETCH %s", otherQueue), ack(controlWorker, pushed))
-	if g.Longest >= 260*time.Second {
+	if g.LongestWait >= 260*time.Second {
 		steps = append(steps, explore.Wait(260*time.Second), fetch, fetch)
 	}
 	return append(steps, explore.End(c, scenarios.Closed))
@@ -217,7 +217,7 @@ func (g *maker) thirdClientSteps(by, worker int, queue, jid string) [][]explore.
 		{sameWorker, line(by, "END")}, {sameWorker, end(scenarios.Closed)}, {sameWorker, end(scenarios.Reset)},
 		{sameWorker, line(by, `BEAT {"wid":"$wid%d"}`, worker)}, {sameWorker, fetch, end(scenarios.Closed)},
 		{otherWorker, fetch, end(scenarios.Reset)}, {otherWorker, line(by, `FAIL {"jid":["%s"]}`, jid)},
-		{otherWorker, line(by, `BEAT {"wid":"$wid%d"}`, g.workers), end(scenarios.HalfShut)},
+		{otherWorker, line(by, `BEAT {"wid":"$wid%d"}`, g.workers), end(scenarios.HalfClosed)},
 	}
 }
 

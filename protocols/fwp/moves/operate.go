@@ -65,7 +65,7 @@ func (g *maker) disrupt(c int, w *fwplaw.Conn) []explore.Step {
 		steps = append(steps, line(c, "FETCH %s", s.pushQueue))
 	}
 	all := []string{s.scheduledQueue, s.failQueue, s.heldQueue, s.lateQueue, s.ackQueue, s.pushQueue}
-	if g.Longest > time.Minute {
+	if g.LongestWait > time.Minute {
 		steps = append(steps, explore.Wait(260*time.Second))
 		for _, queue := range all {
 			steps = append(steps, line(c, "FETCH %s", queue))

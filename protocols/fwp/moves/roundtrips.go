@@ -64,7 +64,7 @@ func removePauses(a explore.Generator) explore.Generator {
 
 // takesTime reports whether a move waits: always, or with some of its variants.
 func (m move) takesTime() bool {
-	return slow[m.name] > 0 || m.name == "fetch-empty" || m.name == "form"
+	return pauseRounds[m.name] > 0 || m.name == "fetch-empty" || m.name == "form"
 }
 
 // sharedMoves are the moves of [Commands] that [Waits] has, too.
@@ -80,25 +80,25 @@ func (g *maker) values() explore.Generator {
 	start := time.Now()
 	g.isSteady, g.runTime = true, func() time.Duration { return time.Since(start) }
 	g.ways, g.plans, g.isExpected = []string{"", wayAt}, map[string]plan{}, isDue
-	g.hasBirths = func() bool { return !g.HasDealt(listsOfValues()...) && g.runTime() < valuesLast }
+	g.isPushing = func() bool { return !g.HasDealt(listsOfValues()...) && g.runTime() < valuesLast }
 	selection := slices.Concat(waitMoves, leaveMove)
 	for _, m := range moves {
 		if entry, ok := valueMoves[m.name]; ok {
 			m.weight = entry.weight
-			selection = append(selection, m.untilDealt(entry.list).whileBirths())
+			selection = append(selection, m.untilDealt(entry.list).whilePushing())
 		}
 	}
 	a := removePauses(g.alphabet(selection))
 	a.IsComplete = true
 	a.Open = func(conn int) explore.Step {
-		if g.hasBirths() {
+		if g.isPushing() {
 			return g.openConn(conn)
 		}
 		g.workers++
 		return consumer(conn, g.workers)
 	}
 	a.Done = func() bool {
-		return !g.hasBirths() && (g.runTime() > schedulesLast || !anyJob(g.activeJobs(), isScheduled))
+		return !g.isPushing() && (g.runTime() > schedulesLast || !anyJob(g.activeJobs(), isScheduled))
 	}
 	return a
 }
@@ -111,7 +111,7 @@ func Restarts() *explore.Alphabet {
 		start := time.Now()
 		g.runTime = func() time.Duration { return time.Since(start) }
 		g.ways, g.plans, g.isExpected = []string{"", "", wayAt}, map[string]plan{}, isDue
-		g.hasBirths = func() bool { return !g.HasDealt(listsOfJobs()...) && g.runTime() < bornFor }
+		g.isPushing = func() bool { return !g.HasDealt(listsOfJobs()...) && g.runTime() < bornFor }
 		selection := slices.Concat(waitMoves, restartMoves, []move{{"fetch", 3, hasReadyJobs, (*maker).fetch}})
 		for _, m := range moves {
 			if slices.Contains([]string{"ack", "fail", "hello"}, m.name) {
@@ -130,10 +130,10 @@ func Restarts() *explore.Alphabet {
 // scheduled for another century, too, and a restart behind the last.
 var restartMoves = []move{
 	{"push-far", 10, func(g *maker, c int, w *fwplaw.Conn) bool {
-		return g.Terms.Flush && g.hasBirths() && g.farQueue == "" && isIdentified(g, c, w)
+		return g.Terms.Flush && g.isPushing() && g.farQueue == "" && isIdentified(g, c, w)
 	}, (*maker).pushFuture},
 	{"flush", 1, func(g *maker, c int, w *fwplaw.Conn) bool {
-		return g.Terms.Flush && !g.isFlushed && g.farQueue != "" && g.jobs > 60 && g.hasBirths() && mayFetch(g, c, w)
+		return g.Terms.Flush && !g.isFlushed && g.farQueue != "" && g.jobs > 60 && g.isPushing() && mayFetch(g, c, w)
 	}, func(g *maker, c int, _ *fwplaw.Conn) []explore.Step {
 		g.isFlushed = true
 		doneJID, heldJID, queue := g.jid(), g.jid(), g.freshQueue()
@@ -145,7 +145,7 @@ var restartMoves = []move{
 		}
 	}},
 	{"restart", 1000, func(g *maker, _ int, _ *fwplaw.Conn) bool {
-		return g.Restarts && !g.hasBirths() &&
+		return g.Restarts && !g.isPushing() &&
 			g.isRestartDue()
 	},
 		(*maker).restart},
@@ -185,11 +185,11 @@ func (g *maker) pushFuture(c int, _ *fwplaw.Conn) (steps []explore.Step) {
 	return steps
 }
 
-// whileBirths returns a move that is not made when no more jobs are pushed, unless it is about those that were.
-func (m move) whileBirths() move {
+// whilePushing returns a move that is not made when no more jobs are pushed, unless it is about those that were.
+func (m move) whilePushing() move {
 	fits := m.fits
 	m.fits = func(g *maker, c int, w *fwplaw.Conn) bool {
-		return (g.hasBirths() || m.name == "fetch" || m.name == "ack") && fits(g, c, w)
+		return (g.isPushing() || m.name == "fetch" || m.name == "ack") && fits(g, c, w)
 	}
 	return m
 }
@@ -199,7 +199,7 @@ var listsOfValues = sync.OnceValue(func() []string {
 	all := append([]string{"burst", "queues", "length of a line", "rss_kb", "alike queues"}, listsOfJobs()...)
 	for _, f := range jobFields() {
 		if len(f.safeValues) > 0 {
-			all = append(all, f.name+wayWoken)
+			all = append(all, f.name+wayAwaited)
 		}
 	}
 	return all

@@ -81,7 +81,7 @@ func TestWakeJobs(t *testing.T) {
 	g := newTestMaker(1)
 	g.isSteady = true
 	for range 2000 {
-		l := fwplaw.ReadLine([]byte("PUSH " + g.Fill(g.jobOf(wayWoken, "$queue77"))))
+		l := fwplaw.ReadLine([]byte("PUSH " + g.Fill(g.jobOf(wayAwaited, "$queue77"))))
 		assert.True(t, l.Form == model.Okay && !l.IsRefusable() || len(l.Args) > 32<<10, "%.300s", l.Args)
 		assert.Equal(t, g.Fill("$queue77"), l.Fields["queue"])
 	}
@@ -164,8 +164,8 @@ func TestShortenSpans(t *testing.T) {
 	for limit := LivesAtLeast; limit <= LivesLast; limit += time.Second {
 		s := longSpans().shorten(LivesLast - limit)
 		assert.False(t, s.isBrief())
-		assert.Less(t, max(s.keepEnd, s.birthEnd)+shortestReservation+15*time.Second, s.sweep, limit)
-		assert.Less(t, s.birthEnd, s.failEnd)
+		assert.Less(t, max(s.keepEnd, s.pushEnd)+shortestReservation+15*time.Second, s.sweep, limit)
+		assert.Less(t, s.pushEnd, s.failEnd)
 		assert.Less(t, s.failEnd, s.sweep)
 		assert.Less(t, s.sweep, s.awaitEnd)
 		assert.Less(t, s.awaitEnd, limit)
@@ -179,7 +179,7 @@ func TestLivesEnd(t *testing.T) {
 	g.law = newLaw(g.law.Terms)
 	p := &player{law: g.law}
 	p.play(consumer(2, 2))
-	g.hasBirths, g.runTime = func() bool { return false }, func() time.Duration { return elapsed }
+	g.isPushing, g.runTime = func() bool { return false }, func() time.Duration { return elapsed }
 	g.times = longSpans()
 	assert.True(t, g.areLivesDone(), "no job was taken")
 	jid, queue := g.jid(), g.freshQueue()

@@ -20,7 +20,7 @@ func (g *maker) job() string {
 
 // jobOf makes up a legal work unit that goes a way. One for which a FETCH waits is not unusual.
 func (g *maker) jobOf(way, queue string) string {
-	isAwaited := hasWord(way, wayWoken)
+	isAwaited := hasWord(way, wayAwaited)
 	isUnusual := !isAwaited && g.IntN(20) == 0 // it may go wrong only when the job is enqueued
 	if isUnusual {
 		queue = g.oddQueue(way)

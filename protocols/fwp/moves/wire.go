@@ -73,10 +73,10 @@ func (g *maker) atMoment(name string, conn int, steps []explore.Step) []explore.
 	return []explore.Step{build().Bytes(conn, text[:at].String(), text[at:].String())}
 }
 
-// sendWild sends bytes that no client would, on a connection that is given up after it. Then
+// sendFuzz sends bytes that no client would, on a connection that is given up after it. Then
 // a new connection in its place and the neighbour show that the server is well: the one
 // is greeted and answered, and the other gets what is its own.
-func (g *maker) sendWild(c int, w *fwplaw.Conn) []explore.Step {
+func (g *maker) sendFuzz(c int, w *fwplaw.Conn) []explore.Step {
 	steps := []explore.Step{sendAhead(build().Bytes(c, g.fuzz(w.State == fwp.NotIdentified)...))}
 	switch g.IntN(4) {
 	case 0: // no client waits for an answer

@@ -36,7 +36,7 @@ const slack = 5 * time.Second
 func newLawJudge(d law.Definition, password string, begun time.Time) *lawJudge {
 	l := &lawJudge{start: begun, conns: map[int]*lawConn{}}
 	l.watch = law.NewWatch(d, law.Terms{IsShared: true, Password: password, Slack: slack})
-	l.watch.Tell(func(s law.Occurrence) {
+	l.watch.SetHandler(func(s law.Occurrence) {
 		if s.IsUnproven() || s.IsRecommendation {
 			return
 		}

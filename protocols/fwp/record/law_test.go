@@ -48,7 +48,7 @@ func recordLoad(t *testing.T, server fakes.Config, password string) (names []str
 				Producers: 3, Consumers: 3, Observers: 1, ObserveEvery: plan.Duration(time.Second), Rate: 20, JobLimit: 100,
 				Disconnects: 0.05, FailShare: 0.2, ExactIntegers: true, Payload: plan.Constant(20),
 			},
-			Run: load.NewRun(), CoarseTimers: true, Protocol: fwpwire.New(server.Password),
+			Run: load.NewRunName(), CoarseTimers: true, Protocol: fwpwire.New(server.Password),
 			Dial: front.Dial,
 		})
 		cancel()

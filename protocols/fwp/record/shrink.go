@@ -71,7 +71,7 @@ func (s *Shrinker) watch(player *play.Player, names string, found map[string]boo
 		return func() {}
 	}
 	watch := law.NewWatch(s.Law, law.Terms{
-		Prefix: names, Password: s.Password, Patience: player.Patience, Slack: machine.Allowance,
+		NamePrefix: names, Password: s.Password, Patience: player.Patience, Slack: machine.Allowance,
 	})
 	player.Observer = watch
 	return func() {

@@ -25,7 +25,8 @@ type Client struct {
 // left, after an error too.
 func Greet(ctx context.Context, nc net.Conn, wid, password string, timeout time.Duration) (*Client, error) {
 	c := &Client{
-		ctx: ctx, wid: wid, conn: session.New(nc, fwpsession.Codec{}, session.Config{Timeout: timeout, ReadsOn: true}),
+		ctx: ctx, wid: wid, conn: session.New(nc, fwpsession.Codec{},
+			session.Config{Timeout: timeout, ToleratesLapses: true}),
 	}
 	r, err := c.conn.Answer(ctx)
 	if err := replyError(r, err); err != nil {

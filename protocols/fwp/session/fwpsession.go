@@ -104,10 +104,10 @@ func (r *reader) Read() (session.Message, error) {
 	return r.pending.mend(m, r.Offset()), nil
 }
 
-// ReadOn has replies be read on whose grammar is wrong, or whose kind, and whose meaning is certain.
-func (r *reader) ReadOn() {
+// TolerateLapses has replies be read on whose grammar is wrong, or whose kind, and whose meaning is certain.
+func (r *reader) TolerateLapses() {
 	r.pending.isReadingOn = true
-	r.Reader.ReadOn()
+	r.ReadOn()
 }
 
 func syntaxError(e *fwp.SyntaxError) *session.SyntaxError {

@@ -64,7 +64,7 @@ func TestLimits(t *testing.T) {
 		for _, readOn := range []bool{true, false} {
 			r, s := fwpsession.Codec{}.Begin(strings.NewReader("+HI {}\r\n" + test.reply))
 			if readOn {
-				r.ReadOn()
+				r.TolerateLapses()
 			}
 			s.Sent([]byte(test.verb + "\r\nINFO\r\n"))
 			_, err := r.Read()

@@ -38,7 +38,7 @@ const unconfirmedReason = "one play found it broken, and another one did not"
 // was not seen because of a lag played again.
 func (t *trial) confirm(e *conformance.Evidence, isCertain map[string]bool) {
 	if t.stopReason != "" && t.isTransient && !t.repeatsFinding(noGreeting) {
-		e.OpenCause, e.Transient = t.stopReason, true
+		e.OpenCause, e.IsTransient = t.stopReason, true
 	}
 	doubts := t.doubts(e.Decisions, isCertain)
 	lag := t.lag(t.startTime)
@@ -52,7 +52,7 @@ func (t *trial) confirm(e *conformance.Evidence, isCertain map[string]bool) {
 	}
 	isUnseen := func(d conformance.Decision) bool { return d.Reason == reports.ReasonLag }
 	if slices.ContainsFunc(doubts, isDoubted) || slices.ContainsFunc(e.Decisions, isUnseen) {
-		e.Reason, e.Transient = reports.ReasonLag, true
+		e.Reason, e.IsTransient = reports.ReasonLag, true
 		e.OpenCause = "this machine was too busy to tell: it was late by " + lag.Round(time.Millisecond).String()
 		reopen(e.Decisions, reports.ReasonLag, e.OpenCause, isDoubted)
 		if doubts = slices.DeleteFunc(doubts, isDoubted); len(doubts) == 0 {
@@ -62,7 +62,7 @@ func (t *trial) confirm(e *conformance.Evidence, isCertain map[string]bool) {
 	t.remember(e.Decisions)
 	t.admitDoubt(e)
 	if newDoubts := slices.DeleteFunc(doubts, t.repeatsFinding); len(newDoubts) > 0 {
-		e.OpenCause, e.Transient, e.Unproven = reports.ReasonUnsteady.Words(), true, true
+		e.OpenCause, e.IsTransient, e.IsUnproven = reports.ReasonUnsteady.Words(), true, true
 		reopen(e.Decisions, reports.ReasonUnsteady, e.OpenCause,
 			func(clause string) bool { return slices.Contains(newDoubts, clause) })
 	}
@@ -101,7 +101,7 @@ func (t *trial) doubts(all []conformance.Decision, isCertain map[string]bool) []
 // isFinding reports whether a breach of a clause is a finding.
 func (t *trial) isFinding(clause string) bool {
 	c, ok := t.harness.protocol().ClauseByID(clause)
-	return !ok || c.Breach().Breach()
+	return !ok || c.BreachVerdict().IsBreach()
 }
 
 // admitDoubt leaves the clauses open that an earlier play has found broken and this one has not.

@@ -54,8 +54,8 @@ func TestFindingsAreConfirmed(t *testing.T) {
 				tr.confirm(&e, map[string]bool{row.certainClause: true})
 			}
 			assert.Equal(t, row.want, outcomes(e.Decisions))
-			assert.Equal(t, row.isTransient, e.Transient)
-			assert.Equal(t, row.isTransient, e.Unproven)
+			assert.Equal(t, row.isTransient, e.IsTransient)
+			assert.Equal(t, row.isTransient, e.IsUnproven)
 		})
 	}
 }
@@ -140,7 +140,7 @@ func TestASilentProgramIsSilentAgain(t *testing.T) {
 			for _, play := range []func(*trial){playHello(""), playWrongCertificate} {
 				s := &situation{id: "x", play: play, setup: setup{wrongCert: new(wrongCertificate)}}
 				e := check{s, h}.Play(t.Context(), conformance.Setup{})
-				assert.Equal(t, isTransient, e.Transient)
+				assert.Equal(t, isTransient, e.IsTransient)
 				clear(h.findings)
 			}
 		})
@@ -203,12 +203,12 @@ func TestAProgramThatDidNotGreet(t *testing.T) {
 		var e conformance.Evidence
 		tr := &trial{harness: h, situation: &situation{id: "x"}, stopReason: "it sent no HELLO", isTransient: true}
 		tr.confirm(&e, nil)
-		assert.Equal(t, isTransient, e.Transient)
+		assert.Equal(t, isTransient, e.IsTransient)
 		assert.Empty(t, e.Decisions)
 	}
 	var e conformance.Evidence
 	(&trial{harness: h, situation: &situation{id: "y"}, stopReason: "there is no certificate"}).confirm(&e, nil)
-	assert.False(t, e.Transient, "another play would stop for the same reason")
+	assert.False(t, e.IsTransient, "another play would stop for the same reason")
 }
 
 // TestUndecidedClauses: what a situation is about and nothing has decided is open, with the best reason that there is.
@@ -253,7 +253,7 @@ func TestAGoalIsNotSeenOnALateMachine(t *testing.T) {
 			e := conformance.Evidence{Decisions: tr.complete(nil, tr.rules.Results())}
 			tr.confirm(&e, nil)
 			assert.Equal(t, []string{"BEAT-06 open"}, outcomes(e.Decisions))
-			assert.Equal(t, isTransient, e.Transient, lag)
+			assert.Equal(t, isTransient, e.IsTransient, lag)
 		})
 	}
 }
@@ -321,7 +321,7 @@ func TestCertainFindingsStandBesideDoubtfulOnes(t *testing.T) {
 	tr.confirm(e, map[string]bool{"FWP-HELLO-02": true})
 	assert.Equal(t, play.Mismatched, e.Decisions[0].Outcome)
 	assert.Equal(t, play.Unsure, e.Decisions[1].Outcome)
-	assert.True(t, e.Transient, "another play may confirm the other one")
+	assert.True(t, e.IsTransient, "another play may confirm the other one")
 }
 
 // TestALineOfAProcessThatBreaksDown: a process that has broken down in the middle of a line is not to be blamed for

@@ -249,7 +249,7 @@ func (t *trial) excerpts() (all []string) {
 		}))
 	}
 	for _, p := range t.programs {
-		isSilent := t.harness.Side == nil && !t.has(p.events(eventsOfKind(clientrules.Line)))
+		isSilent := t.harness.OtherProtocol == nil && !t.has(p.events(eventsOfKind(clientrules.Line)))
 		if isSilent || p.hasStayed || t.hasExited(p) && (p.Code() != 0 || !hasOrder(p)) {
 			all = append(all, target.Excerpt(p.Output())...)
 		}

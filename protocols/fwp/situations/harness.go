@@ -47,8 +47,8 @@ type Harness struct {
 	Extension string
 	// IsProducer says that the program is a producer.
 	IsProducer bool
-	// Side is that of the workers of another protocol; nil: FWP.
-	Side *Side
+	// OtherProtocol is that of the workers of another protocol; nil: FWP.
+	OtherProtocol *OtherProtocol
 
 	setUpOnce   sync.Once
 	startTokens chan struct{} // a token for each process that may be starting
@@ -107,8 +107,8 @@ func (h *Harness) Checks() []conformance.Check {
 	h.setUp()
 	all := workerSituations()
 	switch {
-	case h.Side != nil:
-		all = h.Side.situations()
+	case h.OtherProtocol != nil:
+		all = h.OtherProtocol.situations()
 	case h.IsProducer:
 		if all = producerSituations(); fakes.Extension(h.Extension) == fakes.Faktory {
 			all = append(all, bulkSituations()...)
@@ -173,7 +173,7 @@ func (h *Harness) Identify(ctx context.Context) (Observation, error) {
 		h.patience = firstStartFactor * startPatience
 	}
 	from := time.Now()
-	if h.Side != nil {
+	if h.OtherProtocol != nil {
 		return h.identifySide(t, from)
 	}
 	if h.IsProducer {
@@ -241,8 +241,8 @@ const (
 
 // protocol returns that of the program.
 func (h *Harness) protocol() *conformance.Suite {
-	if h.Side != nil {
-		return h.Side.Protocol
+	if h.OtherProtocol != nil {
+		return h.OtherProtocol.Protocol
 	}
 	return fwpsuite.Protocol()
 }

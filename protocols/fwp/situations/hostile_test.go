@@ -191,8 +191,8 @@ func TestHostilePrograms(t *testing.T) {
 				begun := time.Now()
 				_, _ = h.Identify(t.Context()) // whether it is a client is not the question
 				r := &run.Runner{
-					Protocol: fwpsuite.Protocol(),
-					Servers:  []run.Server{{Target: NoServer{}}}, Checks: h.Checks()[:1], Parties: []string{"C", "K"},
+					Suite:   fwpsuite.Protocol(),
+					Servers: []run.Server{{Target: NoServer{}}}, Checks: h.Checks()[:1], Parties: []string{"C", "K"},
 					Virtual: true,
 				}
 				report := r.Run(t.Context())

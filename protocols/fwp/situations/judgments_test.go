@@ -132,7 +132,7 @@ func TestAWorkerThatEndsOwesNoBeat(t *testing.T) {
 // TestAWorkerComesBack judges a worker that has lost its connections.
 func TestAWorkerComesBack(t *testing.T) {
 	t.Parallel()
-	judge := func(tr *trial, p *program) { tr.judgeComeback(p, "a") }
+	judge := func(tr *trial, p *program) { tr.judgeLossRecovery(p, "a") }
 	testJudgments(t, []judgment{
 		{name: "it stays and works no more", conversation: "1 worker w\n1 S: <close>", judge: judge,
 			want: []string{"FETCH-11 broken"}},
@@ -140,7 +140,7 @@ func TestAWorkerComesBack(t *testing.T) {
 			want: []string{"FETCH-11 broken"}},
 		{name: "it works no jobs anyway", conversation: "1 worker w", judge: func(tr *trial, p *program) {
 			tr.harness.observation.Works = false
-			tr.judgeComeback(p)
+			tr.judgeLossRecovery(p)
 		}, stop: "the program failed the first test: to acknowledge three jobs"},
 	})
 }

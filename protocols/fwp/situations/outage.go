@@ -192,7 +192,7 @@ func (t *trial) stopServerAt(
 // playOutage plays an outage of the server of a worker.
 func playOutage(o outage, t *trial) {
 	t.requireWork()
-	at, from := o.strike(t)
+	at, from := o.execute(t)
 	p := at.program
 	opened := t.count(eventsAfter(from, eventsOfKind(clientrules.ConnOpen)))
 	if !t.hasExited(p) && !o.isObserved() {
@@ -204,7 +204,7 @@ func playOutage(o outage, t *trial) {
 // playProducerOutage plays an outage of the server of a producer.
 func playProducerOutage(o outage, t *trial) {
 	t.requireWork()
-	at, from := o.strike(t)
+	at, from := o.execute(t)
 	p := at.program
 	if !t.hasExited(p) && !o.moment.endsInput {
 		t.addJobs(p, ordinaryUnits(2)...)
@@ -219,8 +219,8 @@ func playProducerOutage(o outage, t *trial) {
 	t.judgeLoss(p)
 }
 
-// strike plays the outage from its beginning to its end, which is when the program ends, if it does.
-func (o outage) strike(t *trial) (at onset, from time.Duration) {
+// execute plays the outage from its beginning to its end, which is when the program ends, if it does.
+func (o outage) execute(t *trial) (at onset, from time.Duration) {
 	if o.kind.isUnresolved {
 		t.nameServers()
 	}

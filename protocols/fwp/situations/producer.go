@@ -30,8 +30,8 @@ func jsonOf(units []unit) (lines []string) {
 	return lines
 }
 
-// accept is a hook that notes the jobs that the server takes.
-func (t *trial) accept(e *fakes.Event) {
+// recordAccepted is a hook that notes the jobs that the server takes.
+func (t *trial) recordAccepted(e *fakes.Event) {
 	if e.Point != fakes.Defaulted {
 		return
 	}

@@ -240,7 +240,7 @@ func TestAcceptedJobs(t *testing.T) {
 	t.Parallel()
 	tr := &trial{acceptedJIDs: map[string][]string{}}
 	for _, point := range []fakes.Point{fakes.Checked, fakes.Ran, fakes.Writing} {
-		tr.accept(&fakes.Event{Point: point})
+		tr.recordAccepted(&fakes.Event{Point: point})
 	}
 	assert.Empty(t, tr.acceptedJIDs)
 	p := &program{jobs: ordinaryUnits(2)}

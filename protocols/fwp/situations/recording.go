@@ -71,15 +71,15 @@ func newRecording(config clientrules.Config, m *memory, show func(reports.Line))
 		reports: map[string]*clientrules.Event{}, deliveries: map[string]*clientrules.Event{}, exits: map[int]bool{},
 		shutConns: map[*recordedConn]bool{},
 	}
-	r.builder = clientrules.NewBuilder(r.see)
+	r.builder = clientrules.NewBuilder(r.addEvent)
 	r.builder.KeptBytes = &m.lines
 	return r
 }
 
 func (r *recording) now() time.Duration { return time.Since(r.start) }
 
-// see takes an event. The lock is held.
-func (r *recording) see(e clientrules.Event) {
+// addEvent takes an event. The lock is held.
+func (r *recording) addEvent(e clientrules.Event) {
 	r.judge(e)
 	size := sizeOf(e)
 	if size > maxTextBytes && r.memory.events.Load()+size > maxEventBytes/2 {
@@ -190,8 +190,8 @@ func (r *recording) process(number int, e clientrules.Event) {
 	r.builder.Process(r.now(), number, e)
 }
 
-// pass tells the rules that time has passed.
-func (r *recording) pass() {
+// passTime tells the rules that time has passed.
+func (r *recording) passTime() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.judge(clientrules.Event{At: r.now(), Kind: clientrules.TimePassage})

@@ -15,8 +15,9 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// Side is that of the workers of another protocol than FWP: its situations, whose servers and rules are its own.
-type Side struct {
+// OtherProtocol is that of the workers of another protocol than FWP: its situations, whose servers and rules are its
+// own.
+type OtherProtocol struct {
 	Protocol *conformance.Suite
 	// Variable is that of the environment in which workers find the URL of the server.
 	Variable string
@@ -30,7 +31,7 @@ type Side struct {
 	Identify func(*Play) (Observation, error)
 }
 
-// Situation is a row of the tables of a Side: see the fields of the same names in FWP's.
+// Situation is a row of the tables of a OtherProtocol: see the fields of the same names in FWP's.
 type Situation struct {
 	ID, Title, Clauses string
 	Wait               int // seconds that a play takes at least
@@ -42,8 +43,8 @@ func Row(id, title, clauses string, wait int, play func(*Play)) Situation {
 	return Situation{ID: id, Title: title, Clauses: clauses, Wait: wait, Play: play}
 }
 
-// Play is one play of a situation of a [Side]. Its methods may be called by many goroutines at once, but for Start,
-// GiveUp and WorksElsewhere.
+// Play is one play of a situation of a [OtherProtocol]. Its methods may be called by many goroutines at once, but for
+// Start, GiveUp and WorksElsewhere.
 type Play struct {
 	*trial
 
@@ -55,7 +56,7 @@ type Play struct {
 // Program is one process of the program under test.
 type Program struct{ *program }
 
-func (s *Side) situations() []situation {
+func (s *OtherProtocol) situations() []situation {
 	all := make([]situation, len(s.Situations))
 	for i, row := range s.Situations {
 		all[i] = situation{id: row.ID, title: row.Title, clauses: row.Clauses, wait: row.Wait, play: func(t *trial) {
@@ -68,7 +69,7 @@ func (s *Side) situations() []situation {
 }
 
 // SituationsOf returns the situations that decide a clause.
-func (s *Side) SituationsOf(clause string) (all []Situation) {
+func (s *OtherProtocol) SituationsOf(clause string) (all []Situation) {
 	for _, row := range s.Situations {
 		if slices.Contains(strings.Fields(row.Clauses), strings.TrimPrefix(clause, s.Protocol.Prefix)) {
 			all = append(all, row)
@@ -92,7 +93,7 @@ func (t *Play) decideOccasions() {
 
 func (h *Harness) identifySide(t *trial, from time.Time) (observation Observation, err error) {
 	s := situation{id: t.situation.id, play: func(t *trial) {
-		observation, err = h.Side.Identify(&Play{trial: t, occasions: map[string]bool{}})
+		observation, err = h.OtherProtocol.Identify(&Play{trial: t, occasions: map[string]bool{}})
 	}}
 	t.situation = &s
 	t.play()
@@ -126,7 +127,7 @@ func (t *Play) Listen(addr string) net.Listener {
 // Start starts the program, and waits until speaks reports that it has sent something of the protocol. Otherwise the
 // error is a [*NoClientError], which says how far it got in the words of silent.
 func (t *Play) Start(e Environment, speaks func() bool, silent func() string) (*Program, error) {
-	e.Variable, e.Queues = t.harness.Side.Variable, usualQueues
+	e.Variable, e.Queues = t.harness.OtherProtocol.Variable, usualQueues
 	p := &program{number: len(t.programs) + 1}
 	err := t.begin(p, e, func(p *program) error {
 		if t.waitUntilEnd(p, t.harness.patience, speaks) {
@@ -170,10 +171,10 @@ func (t *Play) GiveUpWithoutWork() {
 
 // Job returns a job as the worker reads it: plain, or the name and the arguments as the template has them.
 func (t *Play) Job(plain, name, args string) string {
-	if t.harness.Side.Job == "" {
+	if t.harness.OtherProtocol.Job == "" {
 		return plain
 	}
-	return t.harness.Side.Job.Fill(name, args)
+	return t.harness.OtherProtocol.Job.Fill(name, args)
 }
 
 // Show adds a line to the conversation, and has those look again who wait.

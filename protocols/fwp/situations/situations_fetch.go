@@ -46,11 +46,11 @@ func playConcurrencyAfterTroubles(t *trial) {
 // executor. One that is lost for good takes work from its users, and the last one takes all of it.
 func (t *trial) judgeConcurrencyAfter(p *program, n int, after string) {
 	from := t.now()
-	t.pushOverQueues(slices.Repeat([]job{{jobtype: "fwp.sleep", args: "[5]"}}, n*int(comeback/(5*time.Second)))...)
-	ok := t.waitUntilEnd(p, comeback, func() bool { return t.maxHeld(p, from) >= n })
+	t.pushOverQueues(slices.Repeat([]job{{jobtype: "fwp.sleep", args: "[5]"}}, n*int(recoveryPatience/(5*time.Second)))...)
+	ok := t.waitUntilEnd(p, recoveryPatience, func() bool { return t.maxHeld(p, from) >= n })
 	t.isAwaited[t.clauseID("FETCH-11")] = true
 	t.decide("FETCH-11", ok, fmt.Sprintf("%d jobs at a time, as before", n), fmt.Sprintf(
-		"at most %d at a time within %v after %s; the worker %s", t.maxHeld(p, from), comeback, after, t.ending(p)))
+		"at most %d at a time within %v after %s; the worker %s", t.maxHeld(p, from), recoveryPatience, after, t.ending(p)))
 	t.makeCertain(harmNoWork, from)
 }
 
@@ -161,10 +161,10 @@ func areDisjoint(a, b []string) bool {
 // judgeQueues decides whether a worker that fetches still does so from each of its queues.
 func (t *trial) judgeQueues(p *program) {
 	jids := t.pushOverQueues(slices.Repeat([]job{{args: "[1]"}}, len(usualQueues))...)
-	ok := t.waitUntilEnd(p, comeback, func() bool { return len(t.filterDelivered(jids)) == len(jids) })
+	ok := t.waitUntilEnd(p, recoveryPatience, func() bool { return len(t.filterDelivered(jids)) == len(jids) })
 	if fetched := len(t.filterDelivered(jids)); fetched > 0 && !t.hasExited(p) {
 		t.decide("WRK-11", ok, "jobs from each of its queues",
-			fmt.Sprintf("jobs from %d of %d queues within %v", fetched, len(jids), comeback))
+			fmt.Sprintf("jobs from %d of %d queues within %v", fetched, len(jids), recoveryPatience))
 	}
 }
 

@@ -235,7 +235,7 @@ func (t *trial) runOptional(p *program, patience time.Duration, jobs ...job) (ji
 func (t *trial) judgeWorkAfter(p *program, cause string) {
 	begun := t.now()
 	jids := t.pushMany(20, "fwp.ok", "[1]")
-	t.awaitReports(p, comeback, jids...)
+	t.awaitReports(p, recoveryPatience, jids...)
 	if succeeded := t.judgeSuccessAfter(p, cause, jids); succeeded == 0 {
 		t.makeCertain(harmNoWork, begun)
 	} else if succeeded == len(jids) {
@@ -262,7 +262,7 @@ func (t *trial) judgeSuccessAfter(p *program, cause string, jids []string) (succ
 		return succeeded
 	}
 	t.decide("FETCH-11", succeeded == len(jids) || t.hasExited(p), "20 jobs that succeed, or the end of the worker",
-		fmt.Sprintf("after %s, %d of %d ordinary jobs succeeded within %v", cause, succeeded, len(jids), comeback))
+		fmt.Sprintf("after %s, %d of %d ordinary jobs succeeded within %v", cause, succeeded, len(jids), recoveryPatience))
 	return succeeded
 }
 

@@ -38,7 +38,7 @@ func playLoss(t *trial) {
 	if !t.await(p, quickPatience, serverClose) {
 		t.giveUp(true, "the worker did not reach the loss of a connection")
 	}
-	t.judgeComeback(p)
+	t.judgeLossRecovery(p)
 	t.judgeOtherJob(p, running)
 }
 
@@ -70,17 +70,17 @@ func playRestart(t *trial) {
 	t.mustTake(running)
 	t.watch(p, timeToRead) // a report that is sent too early comes before the loss
 	t.restart(p)
-	t.judgeComeback(p, running)
+	t.judgeLossRecovery(p, running)
 }
 
 func playBeatsAfterRestart(t *trial) {
 	p := t.launch(options{})
 	t.mustBeat(p, 1)
 	t.mustFetch(p)
-	t.await(p, comeback, eventsAfter(t.restart(p), p.lines(fwp.FETCH)))
+	t.await(p, recoveryPatience, eventsAfter(t.restart(p), p.lines(fwp.FETCH)))
 	from := t.restart(p)
 	beats, hellos := eventsAfter(from, p.lines(fwp.BEAT)), eventsAfter(from, p.lines(fwp.HELLO))
-	if t.await(p, comeback, hellos) {
+	if t.await(p, recoveryPatience, hellos) {
 		t.await(p, beatPatience, beats)
 		t.watchPause(p) // the heartbeat of the old connections may go on beside that of the new ones
 	}
@@ -110,12 +110,12 @@ func (r recovery) String() string {
 // comeback is how long a worker may take until it works again after a loss. The specification has no bound. One that
 // tries once a minute to connect takes a little longer: trying is how much.
 const (
-	comeback   = 60 * time.Second
-	retrySlack = 15 * time.Second
+	recoveryPatience = 60 * time.Second
+	retrySlack       = 15 * time.Second
 )
 
-// judgeComeback decides whether a worker that has lost connections works again.
-func (t *trial) judgeComeback(p *program, running ...string) {
+// judgeLossRecovery decides whether a worker that has lost connections works again.
+func (t *trial) judgeLossRecovery(p *program, running ...string) {
 	t.requireWork()
 	t.judgeRecovery(p, recovery{concurrency: t.maxHeld(p, 0)}, running...)
 }
@@ -126,7 +126,7 @@ func (t *trial) judgeComeback(p *program, running ...string) {
 // repeat them with back-off.
 func (t *trial) judgeRecovery(p *program, r recovery, running ...string) {
 	begun := t.now()
-	patience := comeback
+	patience := recoveryPatience
 	if r.outage != nil {
 		patience += retrySlack
 	}
@@ -160,8 +160,8 @@ func (t *trial) judgeRecovery(p *program, r recovery, running ...string) {
 
 // judgeReturn decides whether a worker has fetched and reported the jobs that it got behind a loss.
 func (t *trial) judgeReturn(p *program, r recovery, begun time.Duration, missing []string) {
-	expected := fmt.Sprintf("a worker that works again within %v", comeback)
-	got := fmt.Sprintf("%d of 3 jobs were not done within %v after the %s", len(missing), comeback, r)
+	expected := fmt.Sprintf("a worker that works again within %v", recoveryPatience)
+	got := fmt.Sprintf("%d of 3 jobs were not done within %v after the %s", len(missing), recoveryPatience, r)
 	if t.has(eventsAfter(begun, p.lines(fwp.BEAT))) {
 		got += ", while it sent BEATs"
 	}
@@ -202,7 +202,7 @@ func (t *trial) judgeHeldJobs(p *program, r recovery, patience time.Duration, ji
 
 // observeReturn notes whether a worker has come back, where it need not.
 func (t *trial) observeReturn(missing []string, begun time.Duration) {
-	got := fmt.Sprintf("it did not work again within %v", comeback)
+	got := fmt.Sprintf("it did not work again within %v", recoveryPatience)
 	if len(missing) == 0 {
 		got = fmt.Sprintf("it worked again after %v", (t.now() - begun).Round(time.Second))
 	}

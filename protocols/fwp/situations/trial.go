@@ -73,7 +73,7 @@ func newTrial(ctx context.Context, h *Harness, s *situation, playSetup conforman
 		config.Queues = usualQueues
 	}
 	t := &trial{
-		recording: newRecording(config, &h.memory, playSetup.Watch), ctx: ctx, harness: h, situation: s,
+		recording: newRecording(config, &h.memory, playSetup.WatchLine), ctx: ctx, harness: h, situation: s,
 		meter:        playSetup.Meter,
 		startTime:    time.Now(),
 		acceptedJIDs: map[string][]string{}, isCertain: map[string]bool{}, isAwaited: map[string]bool{},
@@ -81,7 +81,7 @@ func newTrial(ctx context.Context, h *Harness, s *situation, playSetup conforman
 	t.lagSince = t.lag
 	t.hook(mend)
 	t.addRules(lenientRules)
-	t.hook(t.accept)
+	t.hook(t.recordAccepted)
 	t.addRules(s.setup.rules)
 	tickCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	t.stopTicks = stop
@@ -96,7 +96,7 @@ func (t *trial) tick(ctx context.Context) {
 	for {
 		select {
 		case <-ticker.C:
-			t.pass()
+			t.passTime()
 		case <-ctx.Done():
 			return
 		}

@@ -35,11 +35,11 @@ func TestEveryServerClauseIsDecidedOrExcluded(t *testing.T) {
 	by := deciders(t)
 	var ids []string
 	for _, c := range Clauses() {
-		if c.Excluded != "" {
+		if c.ExclusionReason != "" {
 			assert.True(t, c.BindsServer(), "%s: only a clause that binds servers needs a reason", c.ID)
 			assert.Empty(t, by[c.ID], "%s is excluded, and yet there are checks that decide it", c.ID)
 		}
-		if c.BindsServer() && c.Excluded == "" && len(by[c.ID]) == 0 {
+		if c.BindsServer() && c.ExclusionReason == "" && len(by[c.ID]) == 0 {
 			ids = append(ids, c.ID)
 		}
 	}
@@ -56,11 +56,11 @@ func TestEveryClientClauseIsWatchedOrNot(t *testing.T) {
 		assert.True(t, ok && c.BindsClient(), "%s: %s binds no client", breach, id)
 	}
 	for _, c := range Clauses() {
-		if c.Unwatched != "" {
+		if c.UnwatchedReason != "" {
 			assert.True(t, c.BindsClient(), "%s: only a clause that binds clients needs a reason", c.ID)
 		}
 		if c.BindsClient() {
-			assert.NotEqual(t, ids[c.ID], c.Unwatched != "", "%s has a rule, or says why it has none", c.ID)
+			assert.NotEqual(t, ids[c.ID], c.UnwatchedReason != "", "%s has a rule, or says why it has none", c.ID)
 		}
 	}
 }
@@ -76,7 +76,7 @@ func TestScriptsNameClausesOfTheCatalogue(t *testing.T) {
 // A short list keeps the reasons honest: a check is better.
 func TestExcludedClauses(t *testing.T) {
 	t.Parallel()
-	excluded := slices.DeleteFunc(Clauses(), func(c conformance.Clause) bool { return c.Excluded == "" })
+	excluded := slices.DeleteFunc(Clauses(), func(c conformance.Clause) bool { return c.ExclusionReason == "" })
 	ids := []string{}
 	for _, c := range excluded {
 		ids = append(ids, c.ID)
@@ -86,12 +86,12 @@ func TestExcludedClauses(t *testing.T) {
 
 func TestExcludedClausesInAReport(t *testing.T) {
 	t.Parallel()
-	for i, rc := range (&run.Runner{Protocol: Protocol()}).Run(t.Context()).Clauses {
+	for i, rc := range (&run.Runner{Suite: Protocol()}).Run(t.Context()).Clauses {
 		c := Clauses()[i]
 		switch {
-		case c.Excluded != "":
+		case c.ExclusionReason != "":
 			assert.Equal(t, reports.NotApplicable, rc.Verdict, c.ID)
-			assert.Equal(t, strings.TrimSuffix(c.Excluded, "."), rc.Cause)
+			assert.Equal(t, strings.TrimSuffix(c.ExclusionReason, "."), rc.Cause)
 		case c.BindsServer():
 			assert.Equal(t, reports.NotSelected, rc.Verdict, c.ID)
 		}

@@ -69,8 +69,8 @@ func documentedReading(c conformance.Clause) string {
 
 func documentedChecks(c conformance.Clause, checks []string) string {
 	switch {
-	case c.Excluded != "":
-		return "*Excluded.* " + c.Excluded
+	case c.ExclusionReason != "":
+		return "*Excluded.* " + c.ExclusionReason
 	case !c.BindsServer():
 		return ""
 	case len(checks) == 0:
@@ -83,8 +83,8 @@ func documentedChecks(c conformance.Clause, checks []string) string {
 func documentedRules(c conformance.Clause) string {
 	rules := ClientBreaches(c.ID)
 	switch {
-	case c.Unwatched != "":
-		return "*None.* " + c.Unwatched
+	case c.UnwatchedReason != "":
+		return "*None.* " + c.UnwatchedReason
 	case c.BindsClient() && len(rules) == 0:
 		return "**none yet**"
 	}

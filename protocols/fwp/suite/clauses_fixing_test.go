@@ -20,7 +20,7 @@ func TestHowToFixWorkers(t *testing.T) {
 	require.NoError(t, err)
 	page := strings.ToLower(string(text))
 	for _, c := range Clauses() {
-		if !bindsWorkers(c) || c.Unwatched != "" || !c.Breach().Breach() {
+		if !bindsWorkers(c) || c.UnwatchedReason != "" || !c.BreachVerdict().IsBreach() {
 			assert.Empty(t, c.Harm, "%s is never a finding about a worker", c.ID)
 			continue
 		}

@@ -49,7 +49,7 @@ func TestClausesReadAsSentences(t *testing.T) {
 		assert.NotContains(t, strings.TrimSuffix(c.Statement, "."), ". ", "%s: more than one sentence", c.ID)
 		assert.True(t, strings.HasSuffix(c.Statement, "."), c.ID)
 		assert.NotRegexp(t, markdown, c.Statement, c.ID)
-		for _, text := range []string{c.Reading, c.Excluded} {
+		for _, text := range []string{c.Reading, c.ExclusionReason} {
 			if text != "" {
 				assert.Regexp(t, start, text, c.ID)
 				assert.True(t, strings.HasSuffix(text, "."), c.ID)
@@ -106,7 +106,7 @@ func TestClauseBreach(t *testing.T) {
 	} {
 		c, ok := ClauseByID(id)
 		require.True(t, ok, id)
-		assert.Equal(t, want, c.Breach(), id)
+		assert.Equal(t, want, c.BreachVerdict(), id)
 	}
 }
 

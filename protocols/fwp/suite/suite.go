@@ -24,9 +24,10 @@ var fwpProtocol = sync.OnceValue(func() *conformance.Suite {
 		Name: "fwp", Title: "FWP", Prefix: "FWP-", Dialect: fwpscript.Dialect{},
 		Documents: documents,
 		Clauses:   catalogue, ClauseOf: ClauseOf, Recognize: recognize, Scripts: fwpscript.Suite,
-		GrammarClauses: model.GrammarClauses(), Limited: []string{fwp.HELLO, fwp.PUSH}, General: []string{"FWP-FETCH-01"},
-		Law: moves.Law(), Retired: text.Pairs(retiredClauses),
-		Admission: "FWP-AUTH-", Unrefused: unrefusedClause,
+		GrammarClauses: model.GrammarClauses(), LimitedVerbs: []string{fwp.HELLO, fwp.PUSH},
+		GeneralClauses: []string{"FWP-FETCH-01"},
+		Law:            moves.Law(), Retired: text.Pairs(retiredClauses),
+		AdmissionPrefix: "FWP-AUTH-", UnrefusedClause: unrefusedClause,
 	}
 })
 

@@ -114,7 +114,7 @@ func (r *Result) findings(step int, state State) (all []reports.Finding) {
 	for _, row := range rules {
 		var facts []*Fact
 		for i := range s.Facts {
-			if f := &s.Facts[i]; f.State == state && f.Fate == row.fate && r.verdict(s, f).Breach() {
+			if f := &s.Facts[i]; f.State == state && f.Fate == row.fate && r.verdict(s, f).IsBreach() {
 				facts = append(facts, f)
 			}
 		}
@@ -142,7 +142,7 @@ func (r *Result) findings(step int, state State) (all []reports.Finding) {
 func (r *Result) statement(step int, row rule) string {
 	s, n, states := &r.Steps[step], 0, []string(nil)
 	for i := range s.Facts {
-		if f := &s.Facts[i]; f.Fate == row.fate && r.verdict(s, f).Breach() {
+		if f := &s.Facts[i]; f.Fate == row.fate && r.verdict(s, f).IsBreach() {
 			if n++; !slices.Contains(states, string(f.State)) {
 				states = append(states, string(f.State))
 			}
@@ -172,13 +172,13 @@ func jidText(facts []*Fact) string {
 }
 
 // answers stand for replies, of which a history has no more than the kind.
-var answers = map[history.Outcome]string{history.OK: "+OK", history.Refused: "-ERR", history.Open: "(no reply)"}
+var answers = map[history.Outcome]string{history.OK: "+OK", history.Refused: "-ERR", history.NoReply: "(no reply)"}
 
 // conversation returns the events of a job, and those of the operator, as lines.
 func (r *Result) conversation(j *Job) (lines []reports.Line) {
 	jid, _ := json.Marshal(map[string]string{"jid": j.ID}) // a text always is JSON
 	for _, e := range r.History.Events {
-		if e.Op.Operated() {
+		if e.Op.IsOperatorAction() {
 			words := "the server is stopped, and the next one is ready (" + e.Op.String() + ")"
 			lines = append(lines, reports.Line{At: e.Call, From: reports.FromSuite, Text: words})
 		}

@@ -110,7 +110,8 @@ func (w *walk) complete(s *RunningServer, step int) {
 }
 
 // step goes from a server to the next one.
-func (w *walk) step(ctx context.Context, s *Step, from RunningServer, stop func(context.Context) error, to Stage) (RunningServer, error) {
+func (w *walk) step(ctx context.Context, s *Step, from RunningServer, stop func(context.Context) error,
+	to Stage) (RunningServer, error) {
 	n := s.number
 	w.Log("step %d: filling %s", n, s.From)
 	from.Step, from.Tell = n, func(f Fact) { w.tell(s, f) }
@@ -133,7 +134,7 @@ func (w *walk) step(ctx context.Context, s *Step, from RunningServer, stop func(
 	}
 	w.complete(&site, n)
 	s.To, s.Differs = cmp.Or(site.Name, s.To), site.Differences
-	s.Down = time.Since(start)
+	s.Downtime = time.Since(start)
 	w.recordStop(start)
 	inventory.Jobs = append(slices.Clone(w.jobs.Jobs), inventory.Jobs...)
 	inventory.UnclearJIDs = append(w.jobs.UnclearJIDs, inventory.UnclearJIDs...)

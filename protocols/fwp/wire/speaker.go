@@ -126,7 +126,7 @@ func (s *speaker) PushAll(out []byte, jobs []plan.Push) []byte {
 	return out
 }
 
-func (s *speaker) Take(out []byte, from *wire.Queues) []byte {
+func (s *speaker) Fetch(out []byte, from *wire.Queues) []byte {
 	s.verb = fwp.FETCH
 	if from.Line == nil {
 		from.Line = []byte("FETCH " + strings.Join(from.Names, " ") + "\r\n")
@@ -134,7 +134,7 @@ func (s *speaker) Take(out []byte, from *wire.Queues) []byte {
 	return append(out, from.Line...)
 }
 
-func (s *speaker) Done(out, jid []byte) []byte {
+func (s *speaker) Ack(out, jid []byte) []byte {
 	s.verb = fwp.ACK
 	out = append(append(out, `ACK {"jid":"`...), jid...)
 	return append(out, "\"}\r\n"...)
@@ -220,8 +220,8 @@ func readOrder(r *fwp.Reply, e *wire.Event) bool {
 	return e.State != wire.Working
 }
 
-// Stock implements [wire.Sizer]. The specification leaves open what INFO has: this is Faktory's form.
-func (*speaker) Stock(info []byte) wire.Stock {
+// ParseInfo implements [wire.InfoParser]. The specification leaves open what INFO has: this is Faktory's form.
+func (*speaker) ParseInfo(info []byte) wire.ServerJobs {
 	var read struct {
 		Faktory struct {
 			Queues   map[string]int64
@@ -230,7 +230,7 @@ func (*speaker) Stock(info []byte) wire.Stock {
 		}
 	}
 	_ = json.Unmarshal(info, &read) // a server with another form tells no sizes
-	stock := wire.Stock{Queues: read.Faktory.Queues, IsComplete: read.Faktory.Enqueued != nil}
+	stock := wire.ServerJobs{Queues: read.Faktory.Queues, IsComplete: read.Faktory.Enqueued != nil}
 	if !stock.IsComplete {
 		return stock
 	}

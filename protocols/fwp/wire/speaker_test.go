@@ -73,7 +73,7 @@ var commands = map[string]struct {
 		wire.Event{Refusals: map[string]string{"j": "no"}}},
 	"FETCH":       {take, "FETCH q1 q2", "$2\r\n{}\r\n", wire.Event{Kind: wire.Job, Body: []byte("{}")}},
 	"empty FETCH": {take, "FETCH q1 q2", "$-1\r\n", wire.Event{Kind: wire.Empty}},
-	"ACK": {func(s wire.Speaker, out []byte) []byte { return s.Done(out, []byte("j1")) }, `ACK {"jid":"j1"}`,
+	"ACK": {func(s wire.Speaker, out []byte) []byte { return s.Ack(out, []byte("j1")) }, `ACK {"jid":"j1"}`,
 		okReply, wire.Event{}},
 	"FAIL": {
 		func(s wire.Speaker, out []byte) []byte { return s.Fail(out, []byte("j1")) },
@@ -91,7 +91,7 @@ var commands = map[string]struct {
 }
 
 func take(s wire.Speaker, out []byte) []byte {
-	return s.Take(out, &wire.Queues{Names: []string{"q1", "q2"}})
+	return s.Fetch(out, &wire.Queues{Names: []string{"q1", "q2"}})
 }
 
 func beat(state wire.State) func(wire.Speaker, []byte) []byte {
@@ -209,9 +209,9 @@ func TestASpeakerAllocatesNothing(t *testing.T) {
 	assert.Zero(t, testing.AllocsPerRun(1000, func() {
 		s.Push(out, push)
 		hear(reply)
-		s.Take(out, queues)
+		s.Fetch(out, queues)
 		hear(job)
-		s.Done(out, jid)
+		s.Ack(out, jid)
 		hear(reply)
 	}))
 }
@@ -244,10 +244,10 @@ func TestLimits(t *testing.T) {
 // A number that the server does not tell is not 0.
 func TestStock(t *testing.T) {
 	t.Parallel()
-	sizer, ok := openSpeaker(t, "").(wire.Sizer)
+	sizer, ok := openSpeaker(t, "").(wire.InfoParser)
 	require.True(t, ok)
 	queues := map[string]int64{"a": 3, "b": 0}
-	for info, want := range map[string]wire.Stock{
+	for info, want := range map[string]wire.ServerJobs{
 		`{"faktory":{"queues":{"a":3,"b":0},"total_enqueued":3}}`: {Queues: queues, Alive: 3},
 		`{"faktory":{"queues":{"a":3,"b":0},"total_enqueued":3,"tasks":{"Busy":{"size":10},"Dead":{"size":7},` +
 			`"Retries":{"size":100},"Scheduled":{"size":1000}}}}`: {Queues: queues, IsComplete: true, Alive: 1113, Dead: 7},
@@ -255,6 +255,6 @@ func TestStock(t *testing.T) {
 			`"Retries":{"cycles":0},"Scheduled":{"size":0}}}}`: {Queues: map[string]int64{}},
 		`{"server":{}}`: {}, `no JSON`: {}, "": {}, `{"faktory":[]}`: {},
 	} {
-		assert.Equal(t, want, sizer.Stock([]byte(info)), info)
+		assert.Equal(t, want, sizer.ParseInfo([]byte(info)), info)
 	}
 }

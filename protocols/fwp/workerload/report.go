@@ -44,7 +44,7 @@ func (r *run) tick() {
 	r.series = append(r.series, s)
 	load.AddHeat(&r.heat, set, measure.Job)
 	if r.Watch != nil {
-		r.Watch(load.Moment{
+		r.Watch(load.Progress{
 			Second: s, Run: r.Run, Began: r.startTime, Set: set, Remaining: r.remaining(now), Op: string(measure.Job),
 			Jobs:   account,
 			Errors: r.total.Failed(measure.Job),
@@ -144,7 +144,7 @@ func (r *run) jobsReport() results.LoadJobs {
 	j := r.account
 	j.Missing, j.HeldJobs = j.Pushed-j.Delivered, r.hand.jobs
 	if j.IsDrained = j.Missing+j.HeldJobs == 0; !j.IsDrained {
-		j.NotDrained = fmt.Sprintf("the worker left %s in the queue and %s unfinished", text.Count(j.Missing, "job"),
+		j.DrainFailure = fmt.Sprintf("the worker left %s in the queue and %s unfinished", text.Count(j.Missing, "job"),
 			text.GroupDigits(j.HeldJobs))
 	}
 	return j

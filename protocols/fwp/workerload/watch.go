@@ -141,8 +141,8 @@ func (w *watch) command(c *conn, e *fakes.Event) {
 	c.verb = e.Command.Verb
 	switch c.verb {
 	case fwp.FETCH:
-		if e.Queues, e.Block = w.queues, w.queues; w.isWithdrawn { // whichever it has asked for
-			e.Queues, e.Block = nil, nil
+		if e.Queues, e.WaitQueues = w.queues, w.queues; w.isWithdrawn { // whichever it has asked for
+			e.Queues, e.WaitQueues = nil, nil
 		}
 		w.takeFetch(c, e)
 	case fwp.ACK, fwp.FAIL:
@@ -277,7 +277,7 @@ func (w *watch) takeReport(c *conn) {
 }
 
 func (w *watch) recordError(kind measure.ErrorKind, message string) {
-	w.recorder.Error(measure.Job, kind)
+	w.recorder.CountError(measure.Job, kind)
 	w.examples[kind.String()] = cmp.Or(w.examples[kind.String()], message)
 }
 

@@ -36,8 +36,8 @@ type Config struct {
 
 	Thresholds  []validity.Threshold
 	Percentiles []results.Percentile
-	Metrics     []string          // that the result is to have besides
-	Watch       func(load.Moment) // called each second; nil: not
+	Metrics     []string            // that the result is to have besides
+	Watch       func(load.Progress) // called each second; nil: not
 	// Listen opens the listener of the server; nil means a free port of 127.0.0.1.
 	Listen func() (net.Listener, error)
 }

@@ -174,8 +174,8 @@ func (r reader) Read() (session.Message, error) {
 	return m, nil
 }
 
-// ReadOn has lines that end with LF alone be read on.
-func (r reader) ReadOn() { r.AcceptLapses() }
+// TolerateLapses has lines that end with LF alone be read on.
+func (r reader) TolerateLapses() { r.AcceptLapses() }
 
 func syntaxError(e *workq.SyntaxError) *session.SyntaxError {
 	return &session.SyntaxError{

@@ -13,8 +13,8 @@ import (
 )
 
 // Side returns the side of workers of Workq.
-func Side() *fwpsituations.Side {
-	return &fwpsituations.Side{
+func Side() *fwpsituations.OtherProtocol {
+	return &fwpsituations.OtherProtocol{
 		Protocol: workqsuite.Protocol(), Variable: "WORKQ_URL", Template: template, Situations: table(),
 		Identify: identify,
 	}

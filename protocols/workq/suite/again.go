@@ -37,7 +37,7 @@ func (m *maker) reuseLapsedID(conn, way int) []explore.Step {
 		return m.steps(conn,
 			[]string{"inspect job " + b.id})
 	})
-	m.postponeUntil(b, func(c config) bool { return c.state == deleted }, func(conn, _ int) []explore.Step {
+	m.postponeUntil(b, func(c possibleState) bool { return c.state == deleted }, func(conn, _ int) []explore.Step {
 		return m.steps(conn, m.sameID(b))
 	})
 	return m.steps(conn, append([]string{add}, b.commands(way)...))

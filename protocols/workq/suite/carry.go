@@ -30,24 +30,24 @@ func (k *call) concerns(j *job) bool {
 
 // apply returns how things may stand when a command has been carried out, at some time before now, on a job that was in
 // a configuration; nothing if it cannot have been.
-func (j *job) apply(k *call, c config, now time.Time) []config {
+func (j *job) apply(k *call, c possibleState, now time.Time) []possibleState {
 	if k.sentAt.After(j.latestEnd(c)) {
 		return nil
 	}
 	done := c.transition(k, now)
 	switch {
 	case c.state == unknown:
-		return []config{done(unknown, anyKind)}
+		return []possibleState{done(unknown, anyKind)}
 	case k.Verb == workq.Lease && !j.isLeasable(c):
 		return nil
 	case k.Verb == workq.Lease:
-		return []config{done(leased, success, func(n *config) { n.attempts++ })}
+		return []possibleState{done(leased, success, func(n *possibleState) { n.attempts++ })}
 	case k.addsJob():
 		return j.applyAdd(k, c, done)
 	case k.Verb == workq.Result && c.isDeletedSince(k.sentAt): // what is answered to those who wait is open
-		return []config{done(c.state, notFound+timeout)}
+		return []possibleState{done(c.state, notFound+timeout)}
 	case !c.exists() && k.ID != "":
-		return []config{done(c.state, notFound, func(n *config) { n.wasNotFound = n.state == deleted })}
+		return []possibleState{done(c.state, notFound, func(n *possibleState) { n.wasNotFound = n.state == deleted })}
 	}
 	switch k.Verb {
 	case workq.Complete, workq.Fail:
@@ -57,18 +57,18 @@ func (j *job) apply(k *call, c config, now time.Time) []config {
 	case workq.Result:
 		return j.applyResult(k, c, now, done)
 	}
-	return []config{done(c.state, success)}
+	return []possibleState{done(c.state, success)}
 }
 
 // waitMargin is how close to the end of a wait something may happen that should have ended it.
 const waitMargin = 300 * time.Millisecond
 
 // transition makes a configuration in which a command has been carried out.
-type transition func(s state, replies string, change ...func(*config)) config
+type transition func(s state, replies string, change ...func(*possibleState)) possibleState
 
 // transition returns what makes the configurations that a command may leave behind, by now, where it finds this one.
-func (c config) transition(k *call, now time.Time) transition {
-	return func(s state, replies string, change ...func(*config)) config {
+func (c possibleState) transition(k *call, now time.Time) transition {
+	return func(s state, replies string, change ...func(*possibleState)) possibleState {
 		n := c
 		if s != c.state {
 			n.state, n.from, n.to, n.isExpired, n.isTimed = s, maxTime(k.sentAt, c.from), now, false, false
@@ -84,28 +84,30 @@ func (c config) transition(k *call, now time.Time) transition {
 }
 
 // exists reports whether the job was added, and is not deleted.
-func (c config) exists() bool { return c.state != absent && c.state != deleted }
+func (c possibleState) exists() bool { return c.state != absent && c.state != deleted }
 
 // isDeletedSince reports whether the job may have been there at a time, and is deleted.
-func (c config) isDeletedSince(at time.Time) bool { return c.state == deleted && !c.to.Before(at) }
+func (c possibleState) isDeletedSince(at time.Time) bool {
+	return c.state == deleted && !c.to.Before(at)
+}
 
 // applyAdd is carry for a command that adds a job. A second one adds nothing, and may be answered in any way.
 // (WQ-AMB-02) One that a client has deleted is not there any more, and the command is no second one. Whether the id of
 // a job that is gone because of its time may come again is open: what it adds then is a new job.
-func (j *job) applyAdd(k *call, c config, done transition) []config {
+func (j *job) applyAdd(k *call, c possibleState, done transition) []possibleState {
 	isLapsed := c.state == deleted && c.isTimed
 	switch {
-	case c.isRemoved(), c.isGone() && k.Verb != workq.Run && slices.Contains(k.lapses, j.lapses): // it is about k
+	case c.isRemoved(), c.isGone() && k.Verb != workq.Run && slices.Contains(k.lapseKeys, j.lapseKey): // it is about k
 	case isLapsed, c.state != absent && k.Verb == workq.Run:
-		return []config{done(unknown, anyKind)}
+		return []possibleState{done(unknown, anyKind)}
 	case c.state != absent:
-		return []config{done(c.state, anyKind)}
+		return []possibleState{done(c.state, anyKind)}
 	}
 	target := ready
 	if k.Verb == workq.Schedule {
 		target = scheduled
 	}
-	newJob := done(target, success, func(n *config) {
+	newJob := done(target, success, func(n *possibleState) {
 		n.attempts, n.fails, n.result, n.isEvicted, n.wasNotFound = 0, 0, nil, false, false
 		if n.bornEarliest, n.bornLatest = n.from, n.to; target == scheduled {
 			dueTime, _ := workq.Time(k.Time) // the reader has checked it
@@ -114,11 +116,11 @@ func (j *job) applyAdd(k *call, c config, done transition) []config {
 	})
 	switch {
 	case isLapsed:
-		return []config{newJob, done(c.state, anyKind)}
+		return []possibleState{newJob, done(c.state, anyKind)}
 	case k.mayExceedLimit():
-		return []config{newJob, done(c.state, errorKinds)}
+		return []possibleState{newJob, done(c.state, errorKinds)}
 	}
-	return []config{newJob}
+	return []possibleState{newJob}
 }
 
 // mayExceedLimit reports whether a command has a value for which the document has no limit, where a server may have
@@ -130,31 +132,31 @@ func (k *call) mayExceedLimit() bool {
 
 // applyEnd is carry for complete and fail. A worker may report after its time to run. What a report does to a job
 // that no worker has is open. (lease, Special Considerations)
-func (j *job) applyEnd(k *call, c config, done transition) []config {
+func (j *job) applyEnd(k *call, c possibleState, done transition) []possibleState {
 	result := append([]byte{}, k.Block...)
-	end := func(s state) config { return done(s, success, func(n *config) { n.result = result }) }
+	end := func(s state) possibleState { return done(s, success, func(n *possibleState) { n.result = result }) }
 	switch {
 	case c.hasEnded():
 		return append(c.secondReport(result, done), done(c.state, refusal))
 	case c.state != leased && !c.isExpired:
-		return []config{done(unknown, anyKind)}
+		return []possibleState{done(unknown, anyKind)}
 	case k.Verb == workq.Complete:
-		return []config{end(completed)}
+		return []possibleState{end(completed)}
 	}
-	fails := func(n config) config { n.fails++; return n }
+	fails := func(n possibleState) possibleState { n.fails++; return n }
 	if j.Verb == workq.Run || c.fails+1 >= j.MaxFails {
-		return []config{fails(end(failed))}
+		return []possibleState{fails(end(failed))}
 	}
-	retry := fails(done(ready, success, func(n *config) { n.isExpired = false }))
+	retry := fails(done(ready, success, func(n *possibleState) { n.isExpired = false }))
 	if j.MaxAttempts > 0 && c.attempts >= j.MaxAttempts { // which of the two limits counts is open, but none is left
-		return []config{retry, fails(end(failed))}
+		return []possibleState{retry, fails(end(failed))}
 	}
-	return []config{retry}
+	return []possibleState{retry}
 }
 
 // secondReport returns how things may stand when a report on a job that has ended was taken: which report counts is
 // open, but the job is not processed any more. (inspect job by id, Keys: state)
-func (c config) secondReport(result []byte, done transition) (all []config) {
+func (c possibleState) secondReport(result []byte, done transition) (all []possibleState) {
 	states := []state{failed, completed} // the last one is the likeliest
 	if c.state == failed {
 		slices.Reverse(states)
@@ -162,7 +164,7 @@ func (c config) secondReport(result []byte, done transition) (all []config) {
 	for _, s := range states {
 		for _, r := range [][]byte{c.result, result} {
 			for fails := range uint64(2) {
-				all = append(all, done(s, success, func(n *config) { n.result, n.fails = r, n.fails+fails }))
+				all = append(all, done(s, success, func(n *possibleState) { n.result, n.fails = r, n.fails+fails }))
 			}
 		}
 	}
@@ -170,31 +172,31 @@ func (c config) secondReport(result []byte, done transition) (all []config) {
 }
 
 // applyDelete is carry for delete. What becomes of a job that its client waits for is open.
-func (j *job) applyDelete(done transition) []config {
+func (j *job) applyDelete(done transition) []possibleState {
 	if j.Verb == workq.Run {
-		return []config{done(unknown, anyKind)}
+		return []possibleState{done(unknown, anyKind)}
 	}
-	return []config{done(deleted, success)}
+	return []possibleState{done(deleted, success)}
 }
 
 // applyResult is carry for result, which waits until the job has ended. Whether the job of a run stays behind it is
 // open.
-func (j *job) applyResult(k *call, c config, now time.Time, done transition) []config {
+func (j *job) applyResult(k *call, c possibleState, now time.Time, done transition) []possibleState {
 	switch {
 	case c.hasEnded() && c.result == nil: // no worker has reported anything
-		return []config{done(c.state, anyKind)}
+		return []possibleState{done(c.state, anyKind)}
 	case c.hasEnded() && j.Verb == workq.Run:
-		return []config{done(c.state, success+notFound)}
+		return []possibleState{done(c.state, success+notFound)}
 	case c.hasEnded():
-		return []config{done(c.state, success)}
+		return []possibleState{done(c.state, success)}
 	case now.Before(k.sentAt.Add(milliseconds(k.Wait) - waitMargin)):
 		return nil
 	}
-	return []config{done(c.state, timeout)}
+	return []possibleState{done(c.state, timeout)}
 }
 
 // encounter returns what a command has met in a configuration, nil if it was not carried out.
-func (c config) encounter(k *call) *encounter {
+func (c possibleState) encounter(k *call) *encounter {
 	i := slices.IndexFunc(c.encounters, func(m encounter) bool { return m.call == k })
 	if i < 0 {
 		return nil
@@ -204,9 +206,9 @@ func (c config) encounter(k *call) *encounter {
 
 // narrow keeps the configurations that fit the reply to a command. It changes nothing, and returns false, if there
 // are none.
-func (j *job) narrow(k *call, kind byte, fits func(view *config) bool) bool {
-	var rest []config
-	for _, c := range j.configs {
+func (j *job) narrow(k *call, kind byte, fits func(view *possibleState) bool) bool {
+	var rest []possibleState
+	for _, c := range j.possibleStates {
 		m := c.encounter(k)
 		if m != nil && strings.IndexByte(m.replies, kind) >= 0 && (fits == nil || m.view.state == unknown || fits(m.view)) {
 			rest = append(rest, c)
@@ -215,7 +217,7 @@ func (j *job) narrow(k *call, kind byte, fits func(view *config) bool) bool {
 	if len(rest) == 0 {
 		return false
 	}
-	j.configs = rest
+	j.possibleStates = rest
 	return true
 }
 
@@ -233,8 +235,8 @@ func (l *workqLaw) settle(k *call, jobs []*job, leasedJob *job, at time.Time) {
 
 // settle forgets a command that was answered.
 func (j *job) settle(k *call) {
-	configs := j.configs
-	j.configs = nil
+	configs := j.possibleStates
+	j.possibleStates = nil
 	for _, c := range configs {
 		j.add(c.forget(k))
 	}
@@ -242,14 +244,15 @@ func (j *job) settle(k *call) {
 
 // skip keeps the configurations in which a lease has not taken the job.
 func (j *job) skip(k *call) {
-	j.configs = slices.DeleteFunc(j.configs, func(c config) bool { return c.encounter(k) != nil && c.state != unknown })
-	if len(j.configs) == 0 {
+	j.possibleStates = slices.DeleteFunc(j.possibleStates,
+		func(c possibleState) bool { return c.encounter(k) != nil && c.state != unknown })
+	if len(j.possibleStates) == 0 {
 		j.unjudge()
 	}
 }
 
 // forget returns a configuration without what a command has met.
-func (c config) forget(k *call) config {
+func (c possibleState) forget(k *call) possibleState {
 	c.encounters = slices.DeleteFunc(slices.Clone(c.encounters), func(m encounter) bool { return m.call == k })
 	if len(c.encounters) == 0 {
 		c.encounters = nil
@@ -258,8 +261,8 @@ func (c config) forget(k *call) config {
 }
 
 // views returns how the job may have been when a command looked.
-func (j *job) views(k *call) (all []config) {
-	for _, c := range j.configs {
+func (j *job) views(k *call) (all []possibleState) {
+	for _, c := range j.possibleStates {
 		if m := c.encounter(k); m != nil {
 			all = append(all, *m.view)
 		}
@@ -267,7 +270,7 @@ func (j *job) views(k *call) (all []config) {
 	return all
 }
 
-// MayWait implements [law.Timer]: a run whose job a worker may have waits until its time to run is over, and any
+// MayWait implements [law.SelfTimed]: a run whose job a worker may have waits until its time to run is over, and any
 // command as long as it says.
 func (l *workqLaw) MayWait(number int, now time.Time) bool {
 	c := l.conns[number]
@@ -282,15 +285,15 @@ func (l *workqLaw) MayWait(number int, now time.Time) bool {
 	return now.Before(until)
 }
 
-// Awaited implements [law.Timer].
-func (l *workqLaw) Awaited(number int) string {
+// OverdueClause implements [law.SelfTimed].
+func (l *workqLaw) OverdueClause(number int) string {
 	c := l.conns[number]
 	if c == nil || len(c.calls) == 0 {
 		return ""
 	}
 	k := c.calls[0]
 	j := l.jobs[k.ID]
-	if k.Verb != workq.Run && k.Verb != workq.Result || j == nil || !j.isAlways(config.hasEnded) {
+	if k.Verb != workq.Run && k.Verb != workq.Result || j == nil || !j.isAlways(possibleState.hasEnded) {
 		return ""
 	}
 	return prefix + commandClauses[k.Verb]

@@ -17,7 +17,7 @@ import (
 func TestAwaited(t *testing.T) {
 	t.Parallel()
 	const id, other = "6ba7b810-9dad-41d1-80b4-00c04fd430c1", "6ba7b810-9dad-41d1-80b4-00c04fd430c2"
-	l := workqsuite.Law().Start(law.Terms{Prefix: "n", Alone: true})
+	l := workqsuite.Law().Start(law.Terms{NamePrefix: "n", Alone: true})
 	start := time.Now()
 	for conn, line := range []string{
 		"run " + id + " n-x 600000 1000 1\r\nx\r\n", "result " + other + " 1000\r\n", "lease n-x 0\r\n",
@@ -25,20 +25,20 @@ func TestAwaited(t *testing.T) {
 		l.Open(conn, start)
 		l.Sent(conn, []byte(line), false, start)
 	}
-	timer := l.(law.Timer) //nolint:forcetypeassert // it is one
-	assert.Empty(t, timer.Awaited(0))
+	timer := l.(law.SelfTimed) //nolint:forcetypeassert // it is one
+	assert.Empty(t, timer.OverdueClause(0))
 	receive := func(conn int, text string) {
 		reply, _, err := workq.ParseReply([]byte(text))
 		require.NoError(t, err)
 		assert.Nil(t, l.Judge(conn, workqsession.Message(reply), start).Violation)
 	}
 	receive(2, "+OK 1\r\n"+id+" n-x 600000 1\r\nx\r\n")
-	assert.Empty(t, timer.Awaited(0))
+	assert.Empty(t, timer.OverdueClause(0))
 	l.Sent(2, []byte("complete "+id+" 0\r\n\r\n"), false, start)
 	receive(2, "+OK\r\n")
-	assert.Equal(t, "WORKQ-RUN-01", timer.Awaited(0))
-	assert.Empty(t, timer.Awaited(1), "a job that is not known")
-	assert.Empty(t, timer.Awaited(2), "nothing is asked")
+	assert.Equal(t, "WORKQ-RUN-01", timer.OverdueClause(0))
+	assert.Empty(t, timer.OverdueClause(1), "a job that is not known")
+	assert.Empty(t, timer.OverdueClause(2), "nothing is asked")
 }
 
 // TestMayWait: a run waits for a worker first, and then for the job to end; a lease as long as it says.
@@ -57,7 +57,7 @@ func TestMayWait(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l, ok := workqsuite.Law().Start(law.Terms{Prefix: "n", Alone: true}).(law.Timer)
+			l, ok := workqsuite.Law().Start(law.Terms{NamePrefix: "n", Alone: true}).(law.SelfTimed)
 			require.True(t, ok)
 			base := l.(law.Law) //nolint:forcetypeassert // it was one
 			start := time.Now()

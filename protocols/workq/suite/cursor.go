@@ -71,7 +71,7 @@ func (l *workqLaw) isStatic(k *call) bool {
 	}
 	isAll := k.Verb == workq.InspectQueues
 	for _, j := range l.jobs { // a queue may go with its last job
-		isChanging := !j.isAlways(func(c config) bool { return !c.isTimed && c.state != unknown })
+		isChanging := !j.isAlways(func(c possibleState) bool { return !c.isTimed && c.state != unknown })
 		if isChanging && (isAll || j.Name() == k.Name()) {
 			return false
 		}

@@ -58,7 +58,7 @@ func (l *workqLaw) decideJobCommand(k *call, isServed bool, d *law.Decided) {
 // decideJob adds rules that are about a job, which may be one of which nothing is known.
 func (l *workqLaw) decideJob(id string, d *law.Decided, rules ...string) {
 	j := l.jobs[id]
-	if j == nil || j.isAlways(func(c config) bool { return c.state == unknown }) {
+	if j == nil || j.isAlways(func(c possibleState) bool { return c.state == unknown }) {
 		d.OpenRules, d.OpenReason = append(d.OpenRules, rules...), "the state of the job is unknown"
 		return
 	}
@@ -70,7 +70,7 @@ func (l *workqLaw) decideJob(id string, d *law.Decided, rules ...string) {
 	if slices.Contains(rules, "delivered") && slices.ContainsFunc(l.order, isHigher) {
 		d.KeptRules = append(d.KeptRules, "order")
 	}
-	if j.configs[0].isTimed && slices.Contains(rules, "reply") {
+	if j.possibleStates[0].isTimed && slices.Contains(rules, "reply") {
 		d.KeptRules = append(d.KeptRules, ruleOverdue)
 	}
 }

@@ -65,12 +65,12 @@ func (l *workqLaw) count(k *call, name string, s state) (jobs []*job, certain, p
 			continue
 		}
 		views := j.views(k)
-		fits := func(c config) bool { return c.state == s || c.state == unknown || j.lingers(c, k) }
+		fits := func(c possibleState) bool { return c.state == s || c.state == unknown || j.lingers(c, k) }
 		if !slices.ContainsFunc(views, fits) {
 			continue
 		}
 		jobs, possible = append(jobs, j), possible+1
-		if !slices.ContainsFunc(views, func(c config) bool {
+		if !slices.ContainsFunc(views, func(c possibleState) bool {
 			return c.state != s || s == ready && !j.isLeasable(c)
 		}) {
 			certain++
@@ -80,7 +80,7 @@ func (l *workqLaw) count(k *call, name string, s state) (jobs []*job, certain, p
 }
 
 // lingers reports whether a job that is deleted because of its time may still be counted.
-func (j *job) lingers(c config, k *call) bool {
+func (j *job) lingers(c possibleState, k *call) bool {
 	return c.state == deleted && c.isTimed && k.sentAt.Before(c.bornLatest.Add(milliseconds(j.TTL)+maxLateness))
 }
 
@@ -172,7 +172,7 @@ func (l *workqLaw) judgeServer(r record, at time.Time) ruling {
 		breach.got = key + ": " + cmp.Or(string(r.keys[key]), "nothing")
 		return breach
 	}
-	connCount, isKnown := l.Server.MaxConns()
+	connCount, isKnown := l.History.MaxConns()
 	clients := newBounds(servedCount, lingerFactor*connCount+probeCount, isKnown)
 	if n, err := strconv.Atoi(string(r.keys["active-clients"])); err != nil || !clients.has(n) {
 		return wrong("active-clients", clients.pattern())
@@ -180,7 +180,7 @@ func (l *workqLaw) judgeServer(r record, at time.Time) ruling {
 	evictedCount, err := strconv.ParseUint(string(r.keys["evicted-jobs"]), 10, 64)
 	certain, possible := l.evictions()
 	low := l.evictedCount + uint64(max(0, certain-l.evictableCount)) //nolint:gosec // not negative
-	lapsedCount, isLimited := l.Server.Lapsed(at)
+	lapsedCount, isLimited := l.History.Lapsed(at)
 	jobs := newBounds(int(low), lapsedCount, isLimited) //nolint:gosec // far below
 	if err != nil || !jobs.has(int(evictedCount)) {     //nolint:gosec // as above
 		return wrong("evicted-jobs", jobs.pattern())
@@ -239,8 +239,8 @@ func (l *workqLaw) recordLapses(all []byte, at time.Time) (keys []string) {
 	for _, verb := range []string{workq.Add, workq.Schedule, workq.Run} {
 		for range bytes.Count(all, []byte(verb)) {
 			l.callCount++
-			keys = append(keys, fmt.Sprint(l.Prefix, "+", l.callCount))
-			l.Server.Lapses(keys[len(keys)-1], at)
+			keys = append(keys, fmt.Sprint(l.NamePrefix, "+", l.callCount))
+			l.History.SetLapse(keys[len(keys)-1], at)
 		}
 	}
 	return keys
@@ -249,10 +249,10 @@ func (l *workqLaw) recordLapses(all []byte, at time.Time) (keys []string) {
 // evictions counts the jobs whose time to live was over before they had ended: for certain, and at the most.
 func (l *workqLaw) evictions() (certain, possible int) {
 	for _, j := range l.jobs {
-		if j.isAlways(func(c config) bool { return c.isEvicted }) {
+		if j.isAlways(func(c possibleState) bool { return c.isEvicted }) {
 			certain++
 		}
-		if slices.ContainsFunc(j.configs, func(c config) bool { return c.isEvicted || c.state == unknown }) {
+		if slices.ContainsFunc(j.possibleStates, func(c possibleState) bool { return c.isEvicted || c.state == unknown }) {
 			possible++
 		}
 	}
@@ -342,7 +342,7 @@ func (l *workqLaw) judgeLength(k *call, all []record, clause string, certain, po
 func judgeMissing(k *call, all []record, clause string, s state, jobs []*job) ruling {
 	for _, j := range jobs {
 		isListed := slices.ContainsFunc(all, func(r record) bool { return r.name == j.ID })
-		differs := func(c config) bool { return c.state != s || s == ready && !j.isLeasable(c) }
+		differs := func(c possibleState) bool { return c.state != s || s == ready && !j.isLeasable(c) }
 		if !isListed && !slices.ContainsFunc(j.views(k), differs) {
 			return listRuling(clause, j.ID+" is missing", j.ID)
 		}
@@ -366,7 +366,7 @@ func (l *workqLaw) countListable(k *call) int {
 
 // judgeEntry judges a job in a list of those that are ready, or of those that are scheduled.
 func (j *job) judgeEntry(k *call, r record, s state, at time.Time) ruling {
-	fits := func(c config) bool {
+	fits := func(c possibleState) bool {
 		if s == scheduled {
 			return c.state == scheduled || c.state == unknown
 		}

@@ -24,9 +24,9 @@ const (
 	unknown // what becomes of it is not known any more: any reply may come
 )
 
-// config is one way in which things may stand with a job. A job has several where it cannot be known which is true:
-// around a moment at which time changes it, and while commands about it are under way.
-type config struct {
+// possibleState is one way in which things may stand with a job. A job has several where it cannot be known which is
+// true: around a moment at which time changes it, and while commands about it are under way.
+type possibleState struct {
 	state           state
 	attempts, fails uint64
 	result          []byte    // of the worker; nil if there is none
@@ -46,7 +46,7 @@ type config struct {
 type encounter struct {
 	call    *call
 	replies string
-	view    *config
+	view    *possibleState
 }
 
 // call is a command under way.
@@ -60,7 +60,7 @@ type call struct {
 	sentAt      time.Time // no part of it is carried out before
 	isPipelined bool      // another command was under way on the connection
 	clause      string    // the clause by which it is taken, where its reply is judged
-	lapses      []string  // the keys in [law.Server.Lapses] of the jobs that it may add
+	lapseKeys   []string  // the keys in [law.Server.SetLapse] of the jobs that it may add
 }
 
 // addsJob reports whether the command adds a job.
@@ -71,15 +71,15 @@ func (k *call) addsJob() bool {
 // job is what a law knows of a job: the command that has added it, and how things may stand.
 type job struct {
 	workq.Command
-	configs   []config
-	createdAt string // as inspect has shown it first
-	isCleaned bool   // it was deleted behind the play
+	possibleStates []possibleState
+	createdAt      string // as inspect has shown it first
+	isCleaned      bool   // it was deleted behind the play
 	// the payload of the last command that would add another one with its id; nil if there was none
 	secondPayload []byte
 	orderBreach   orderBreach // by a lease
 
 	sentAt, answeredAt time.Time  // when the command was sent, and when it was answered
-	lapses             string     // its key, as call.lapses has it
+	lapseKey           string     // its key, as call.lapses has it
 	clock              *law.Clock // of the server
 }
 
@@ -103,12 +103,12 @@ func milliseconds(n uint64) time.Duration {
 }
 
 // isLeasable reports whether a worker may get the job. (add, max-attempts)
-func (j *job) isLeasable(c config) bool {
+func (j *job) isLeasable(c possibleState) bool {
 	return c.state == ready && (j.MaxAttempts == 0 || c.attempts < j.MaxAttempts)
 }
 
 // next returns what time makes of a configuration: the earliest moment and the latest one; false if nothing.
-func (j *job) next(c config) (next config, from, to time.Time, ok bool) {
+func (j *job) next(c possibleState) (next possibleState, from, to time.Time, ok bool) {
 	next = c
 	switch c.state {
 	case scheduled:
@@ -137,7 +137,7 @@ func (j *job) next(c config) (next config, from, to time.Time, ok bool) {
 }
 
 // lifeEnd returns between which moments the time to live is over; false for a job that has none, or is not there.
-func (j *job) lifeEnd(c config) (from, to time.Time, ok bool) {
+func (j *job) lifeEnd(c possibleState) (from, to time.Time, ok bool) {
 	if c.state == absent || c.state == deleted || c.state == unknown || j.Verb == workq.Run {
 		return from, to, false
 	}
@@ -146,7 +146,7 @@ func (j *job) lifeEnd(c config) (from, to time.Time, ok bool) {
 }
 
 // lapse returns what time may have made of a configuration by now, without what it still may be.
-func (j *job) lapse(c config, now time.Time) (all []config) {
+func (j *job) lapse(c possibleState, now time.Time) (all []possibleState) {
 	if next, from, to, ok := j.next(c); ok && !now.Before(from) {
 		next.isTimed, next.to = true, minTime(to, now)
 		all = append(all, next)
@@ -160,7 +160,7 @@ func (j *job) lapse(c config, now time.Time) (all []config) {
 }
 
 // latestEnd returns when a configuration is over at the latest.
-func (j *job) latestEnd(c config) time.Time {
+func (j *job) latestEnd(c possibleState) time.Time {
 	end := c.to.Add(maxLife)
 	if c.to.IsZero() {
 		end = end.AddDate(9999, 0, 0)
@@ -178,14 +178,14 @@ func (j *job) latestEnd(c config) time.Time {
 // any order. calls is how many commands were sent so far. It returns false if the configurations are too many.
 func (j *job) follow(pendingCalls []*call, callCount int, now time.Time) bool {
 	const limit = 400
-	add := func(from, next config) {
+	add := func(from, next possibleState) {
 		if next.state != from.state {
 			next.callCount = callCount
 		}
 		j.add(next)
 	}
-	for i := 0; i < len(j.configs); { // what is added on the way has its turn, too
-		c := j.configs[i]
+	for i := 0; i < len(j.possibleStates); { // what is added on the way has its turn, too
+		c := j.possibleStates[i]
 		i++
 		for _, n := range j.lapse(c, now) {
 			add(c, n)
@@ -197,7 +197,7 @@ func (j *job) follow(pendingCalls []*call, callCount int, now time.Time) bool {
 				}
 			}
 		}
-		if len(j.configs) > limit {
+		if len(j.possibleStates) > limit {
 			return false
 		}
 	}
@@ -206,50 +206,51 @@ func (j *job) follow(pendingCalls []*call, callCount int, now time.Time) bool {
 
 // prune drops the configurations that are over.
 func (j *job) prune(now time.Time) {
-	rest := slices.DeleteFunc(slices.Clone(j.configs), func(c config) bool { return now.After(j.latestEnd(c)) })
+	rest := slices.DeleteFunc(slices.Clone(j.possibleStates),
+		func(c possibleState) bool { return now.After(j.latestEnd(c)) })
 	if len(rest) > 0 {
-		j.configs = rest
+		j.possibleStates = rest
 	}
 }
 
 // add adds a configuration that is not there yet; one that differs in its calls alone is there.
-func (j *job) add(c config) {
-	for i, o := range j.configs {
+func (j *job) add(c possibleState) {
+	for i, o := range j.possibleStates {
 		if o.callCount = c.callCount; o.state == c.state && o.from.Equal(c.from) && o.to.Equal(c.to) &&
 			reflect.DeepEqual(o, c) {
-			j.configs[i].callCount = max(j.configs[i].callCount, c.callCount)
+			j.possibleStates[i].callCount = max(j.possibleStates[i].callCount, c.callCount)
 			return
 		}
 	}
-	j.configs = append(j.configs, c)
+	j.possibleStates = append(j.possibleStates, c)
 }
 
 // precedes reports whether the configuration was there for certain when a command was sent. Much may happen at one
 // reading of a clock.
-func (c config) precedes(k *call) bool {
+func (c possibleState) precedes(k *call) bool {
 	return c.to.Before(k.sentAt) || c.to.Equal(k.sentAt) && c.callCount < k.number && !k.isPipelined
 }
 
 // unjudge ends the judging of the job.
-func (j *job) unjudge() { j.configs = []config{{state: unknown}} }
+func (j *job) unjudge() { j.possibleStates = []possibleState{{state: unknown}} }
 
 // isAlways reports whether something holds however things stand.
-func (j *job) isAlways(fits func(config) bool) bool {
-	return !slices.ContainsFunc(j.configs, func(c config) bool { return !fits(c) })
+func (j *job) isAlways(fits func(possibleState) bool) bool {
+	return !slices.ContainsFunc(j.possibleStates, func(c possibleState) bool { return !fits(c) })
 }
 
 // mayBe reports whether the job may be in a state.
 func (j *job) mayBe(s state) bool {
-	return slices.ContainsFunc(j.configs, func(c config) bool { return c.state == s })
+	return slices.ContainsFunc(j.possibleStates, func(c possibleState) bool { return c.state == s })
 }
 
 // isRemoved reports whether a client has deleted the job, rather than time.
-func (c config) isRemoved() bool { return c.state == deleted && !c.isTimed }
+func (c possibleState) isRemoved() bool { return c.state == deleted && !c.isTimed }
 
 // isGone reports whether the job is certainly not there any more, whatever has deleted it.
-func (c config) isGone() bool { return c.isRemoved() || c.state == deleted && c.wasNotFound }
+func (c possibleState) isGone() bool { return c.isRemoved() || c.state == deleted && c.wasNotFound }
 
-func (c config) hasEnded() bool { return c.state == completed || c.state == failed }
+func (c possibleState) hasEnded() bool { return c.state == completed || c.state == failed }
 
 func minTime(a, b time.Time) time.Time { return slices.MinFunc([]time.Time{a, b}, time.Time.Compare) }
 func maxTime(a, b time.Time) time.Time { return slices.MaxFunc([]time.Time{a, b}, time.Time.Compare) }

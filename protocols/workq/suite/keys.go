@@ -31,7 +31,7 @@ func (j *job) judgeKeys(k *call, all []byte, at time.Time) ruling {
 			got: key + ": " + cmp.Or(string(keys[key]), "nothing"),
 		}
 	}
-	if len(j.views(k)) == 0 || !slices.ContainsFunc(j.views(k), func(c config) bool { return c.state != unknown }) {
+	if len(j.views(k)) == 0 || !slices.ContainsFunc(j.views(k), func(c possibleState) bool { return c.state != unknown }) {
 		return ruling{}
 	}
 	for _, want := range j.constants() {
@@ -47,22 +47,22 @@ func (j *job) judgeKeys(k *call, all []byte, at time.Time) ruling {
 
 // judgeCounters judges the keys that change while the job lives, and follows them.
 func (j *job) judgeCounters(k *call, keys map[string]json.RawMessage, wrong keyRuling) ruling {
-	j.narrow(k, workqsession.OK, func(c *config) bool { return c.exists() })
+	j.narrow(k, workqsession.OK, func(c *possibleState) bool { return c.exists() })
 	views := j.views(k)
-	number := func(c config, key string) string {
+	number := func(c possibleState, key string) string {
 		return map[string]string{
 			"attempts": strconv.FormatUint(c.attempts, 10), "fails": strconv.FormatUint(c.fails, 10), "state": stateNumber(c),
 		}[key]
 	}
 	for _, key := range []string{"attempts", "fails", "state"} {
-		fits := func(c *config) bool { return number(*c, key) == string(keys[key]) }
+		fits := func(c *possibleState) bool { return number(*c, key) == string(keys[key]) }
 		if !j.narrow(k, workqsession.OK, fits) {
 			clause := "INSP-03"
 			if key == "state" {
 				clause = "INSP-04"
 			}
 			r := wrong(clause, key, number(views[len(views)-1], key))
-			r.isTimed = slices.ContainsFunc(views, func(c config) bool { return c.isTimed })
+			r.isTimed = slices.ContainsFunc(views, func(c possibleState) bool { return c.isTimed })
 			j.unjudge() // it may be as it is shown
 			return r
 		}
@@ -105,15 +105,15 @@ func (j *job) constants() []constant {
 // keyRuling returns a ruling of a key that does not have the value that it should have.
 type keyRuling func(clause, key, want string) ruling
 
-// zone is less than any time zone is from UTC. A clock that is as far from ours is another bug, since scheduled jobs
-// come at a wrong time by it.
-const zone = 14 * time.Minute
+// maxClockError is less than any time zone is from UTC. A clock that is as far from ours is another bug, since
+// scheduled jobs come at a wrong time by it.
+const maxClockError = 14 * time.Minute
 
 // judgeTimes judges when a job was created, and when it is due. Clocks may differ by less than a zone, but a time does
 // not change.
 func (j *job) judgeTimes(k *call, keys map[string]json.RawMessage, wrong keyRuling, at time.Time) ruling {
 	created := string(keys["created"])
-	if t, ok := timeOf(keys["created"]); !ok || t.Sub(at).Abs() > zone+at.Sub(j.sentAt) {
+	if t, ok := timeOf(keys["created"]); !ok || t.Sub(at).Abs() > maxClockError+at.Sub(j.sentAt) {
 		return wrong("INSP-02", "created", "time")
 	}
 	if j.createdAt != "" && j.createdAt != created {
@@ -144,7 +144,7 @@ func (j *job) judgeTimes(k *call, keys map[string]json.RawMessage, wrong keyRuli
 }
 
 // stateNumber is the state as inspect shows it.
-func stateNumber(c config) string {
+func stateNumber(c possibleState) string {
 	if c.state == ready && c.attempts > 0 {
 		return "3"
 	}

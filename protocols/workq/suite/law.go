@@ -76,20 +76,20 @@ func (*workqLaw) Escapes(...[]byte) bool                   { return false } // i
 // Open implements [law.Law].
 func (l *workqLaw) Open(number int, _ time.Time) {
 	l.conns[number] = &conn{}
-	l.Server.Connects(1)
+	l.History.AddConns(1)
 }
 
-// Shut records that a client has closed its half of a connection: the server may end the other one.
-func (l *workqLaw) Shut(number int) { l.conns[number].mayBeClosed = true }
+// HalfClose records that a client has closed its half of a connection: the server may end the other one.
+func (l *workqLaw) HalfClose(number int) { l.conns[number].mayBeClosed = true }
 
 // Operated ends the judging of all jobs: nothing is promised of them behind a restart.
 func (l *workqLaw) Operated(target.Action, string) {
-	l.Unjudge("")
+	l.StopJudging("")
 	l.startTime, l.evictedCount, l.evictableCount = "", 0, 0
 }
 
-// Unjudge ends the judging of a job, of all if it is empty.
-func (l *workqLaw) Unjudge(id string) {
+// StopJudging ends the judging of a job, of all if it is empty.
+func (l *workqLaw) StopJudging(id string) {
 	l.isUnjudged = l.isUnjudged || id == ""
 	for _, j := range l.jobs {
 		if id == "" || j.ID == id {
@@ -104,7 +104,7 @@ func (l *workqLaw) Close(number int, byServer bool, _ time.Time) *law.Violation 
 	c := l.conns[number]
 	delete(l.conns, number)
 	if c != nil {
-		l.Server.Connects(-1)
+		l.History.AddConns(-1)
 		for len(c.pipeline) > 0 && len(c.calls) > 0 { // of a piece
 			l.beginNext(c, c.calls[0])
 		}
@@ -166,7 +166,7 @@ func (l *workqLaw) Sent(number int, all []byte, _ bool, at time.Time) law.Sent {
 	}
 	command, n, err := workq.ParseCommand(all)
 	if c.isLost || errors.Is(err, workq.ErrShort) || n > 0 && n < len(all) && (err == nil || !isMeaningless(all[n:])) {
-		l.Unjudge("")
+		l.StopJudging("")
 		l.recordLapses(all, at)
 		c.calls, c.isLost = []*call{{Command: command, isMalformed: true}}, true
 		return law.Sent{DueReplies: -2}
@@ -214,7 +214,7 @@ func (l *workqLaw) begin(c *conn, all []byte, at time.Time) {
 	case c.isLost:
 		l.recordLapses(all, at)
 	case k.isMalformed:
-		k.lapses = l.recordLapses(all, at)
+		k.lapseKeys = l.recordLapses(all, at)
 	case k.addsJob():
 		l.addJob(k, at)
 	}
@@ -231,18 +231,19 @@ func (l *workqLaw) addJob(k *call, at time.Time) {
 	if isAlone { // no reply to another command may say what it was
 		j.prune(at)
 	}
-	key := fmt.Sprint(l.Prefix, k.number)
-	k.lapses = []string{key}
-	l.Server.Lapses(key, k.lapse())
+	key := fmt.Sprint(l.NamePrefix, k.number)
+	k.lapseKeys = []string{key}
+	l.History.SetLapse(key, k.lapse())
 	switch {
 	case j == nil:
-		l.jobs[k.ID] = &job{Command: k.Command, configs: []config{{}}, clock: &l.clock, sentAt: at, lapses: key}
+		l.jobs[k.ID] = &job{Command: k.Command, possibleStates: []possibleState{{}}, clock: &l.clock, sentAt: at,
+			lapseKey: key}
 		if l.isUnjudged {
 			l.jobs[k.ID].unjudge()
 		}
-	case j.isAlways(config.isRemoved), isAlone && j.isAlways(config.isGone): // no job has the id any more
-		*j = job{Command: k.Command, configs: j.configs, clock: &l.clock, sentAt: at, lapses: key}
-	case j.isAlways(func(c config) bool { return c.state == deleted }): // whether it is gone is not seen
+	case j.isAlways(possibleState.isRemoved), isAlone && j.isAlways(possibleState.isGone): // no job has the id any more
+		*j = job{Command: k.Command, possibleStates: j.possibleStates, clock: &l.clock, sentAt: at, lapseKey: key}
+	case j.isAlways(func(c possibleState) bool { return c.state == deleted }): // whether it is gone is not seen
 		j.Command = k.Command
 		j.unjudge()
 	case j.mayBe(absent), j.mayBe(deleted): // which of the two is the first one, or whether there is one, is not known
@@ -291,7 +292,7 @@ func (l *workqLaw) Judge(number int, m session.Message, at time.Time) law.Answer
 	c.calls, c.isServed = c.calls[1:], true
 	a := law.Answer{
 		Reply: true, IsJudged: true, IsUnusable: k.isMalformed, Verb: k.Verb, State: connState, Pattern: pattern(m),
-		Normal: l.normalize(m), Job: strings.TrimPrefix(l.symbol(leasedID(m)), "$"),
+		Normal: l.normalize(m), JID: strings.TrimPrefix(l.symbol(leasedID(m)), "$"),
 		Outcome: cmp.Or(k.Verb, "malformed") + " " + connState + ": " + string(rune(m.Kind)),
 	}
 	defer l.beginNext(c, k)
@@ -311,10 +312,10 @@ func (l *workqLaw) Judge(number int, m session.Message, at time.Time) law.Answer
 	a.Violation = r.violation(k, m)
 	a.Violation.Premises = premises(&r)
 	if a.IsUnusable = rules()[r.rule].Traits&law.JobStays == 0; a.IsUnusable {
-		l.Unjudge(cmp.Or(a.Violation.JID, "-"))
+		l.StopJudging(cmp.Or(a.Violation.JID, "-"))
 	}
 	if k.isMalformed && m.Kind == workqsession.OK { // whatever it was taken for
-		l.Unjudge("")
+		l.StopJudging("")
 	}
 	return a
 }
@@ -324,15 +325,15 @@ func (l *workqLaw) endLapses(k *call, m session.Message) {
 	if !strings.ContainsRune(refusal, rune(m.Kind)) && (k.Verb != workq.Run || m.Kind != workqsession.OK) {
 		return
 	}
-	for _, key := range k.lapses {
-		l.Server.Lapses(key, time.Time{})
+	for _, key := range k.lapseKeys {
+		l.History.SetLapse(key, time.Time{})
 	}
 }
 
 // endLapse records that a job has certainly ended before its time to live was over.
 func (l *workqLaw) endLapse(j *job) {
-	if j.isAlways(func(c config) bool { return c.hasEnded() || c.isRemoved() }) {
-		l.Server.Lapses(j.lapses, time.Time{})
+	if j.isAlways(func(c possibleState) bool { return c.hasEnded() || c.isRemoved() }) {
+		l.History.SetLapse(j.lapseKey, time.Time{})
 	}
 }
 

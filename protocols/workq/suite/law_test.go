@@ -27,11 +27,11 @@ func judge(t *testing.T, lines ...string) string {
 }
 
 // judgeOn is judged of one of the plays on a server.
-func judgeOn(t *testing.T, s *law.Server, lines ...string) string {
+func judgeOn(t *testing.T, s *law.History, lines ...string) string {
 	t.Helper()
 	var found []string
 	synctest.Test(t, func(t *testing.T) {
-		w, start := law.NewWatch(workqsuite.Law(), law.Terms{Prefix: "n", Alone: true, Server: s}), time.Now()
+		w, start := law.NewWatch(workqsuite.Law(), law.Terms{NamePrefix: "n", Alone: true, History: s}), time.Now()
 		conns, sent := map[string]session.Observer{}, map[string][]byte{}
 		text := strings.ReplaceAll(strings.Join(lines, "\n"), "|", `\r\n`)
 		for n := range 9 {
@@ -379,7 +379,7 @@ func TestLaw(t *testing.T) {
 // TestCutPiece: what stands in a piece behind the command at which its connection has ended may be carried out.
 func TestCutPiece(t *testing.T) {
 	t.Parallel()
-	l := workqsuite.Law().Start(law.Terms{Prefix: "n", Alone: true})
+	l := workqsuite.Law().Start(law.Terms{NamePrefix: "n", Alone: true})
 	now := time.Now()
 	const id = "6ba7b810-9dad-41d1-80b4-00c04fd430c1"
 	l.Open(1, now)
@@ -440,10 +440,10 @@ func TestCounts(t *testing.T) {
 			test.clients = 2
 			lines = slices.Concat(test.lines, inspect(test.clients, test.evicted))
 		}
-		assert.Equal(t, test.want, judgeOn(t, law.NewExclusive(), lines...), name)
-		assert.Empty(t, judgeOn(t, law.NewServer(), lines...), "%s, beside others", name)
+		assert.Equal(t, test.want, judgeOn(t, law.NewExclusiveHistory(), lines...), name)
+		assert.Empty(t, judgeOn(t, law.NewHistory(), lines...), "%s, beside others", name)
 	}
-	plays := law.NewExclusive()
+	plays := law.NewExclusiveHistory()
 	assert.Empty(t, judgeOn(t, plays, shortLived, okay))
 	assert.Empty(t, judgeOn(t, plays, slices.Concat([]string{"+10s"}, inspect(1, 1))...), "a job of another play")
 }
@@ -455,6 +455,6 @@ func TestTimesOfWaits(t *testing.T) {
 		"+500ms":  "WORKQ-LEASE-04 early",
 		"+9300ms": "WORKQ-LEASE-04 late",
 	} {
-		assert.Equal(t, want, judgeOn(t, law.NewServer(), "a C: lease n-x 1000", after, "a S: -TIMEOUT"), after)
+		assert.Equal(t, want, judgeOn(t, law.NewHistory(), "a C: lease n-x 1000", after, "a S: -TIMEOUT"), after)
 	}
 }

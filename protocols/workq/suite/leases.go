@@ -26,13 +26,13 @@ func (l *workqLaw) judgeLease(k *call, m session.Message) ruling {
 	if j == nil || !slices.Contains(k.Names, j.Name()) {
 		return l.judgeUnknown(k, j, id)
 	}
-	found := j.viewOf(j.configs[0], k)
+	found := j.viewOf(j.possibleStates[0], k)
 	clause := j.readyClause(found)
-	view, isFair, choice := j.configs[len(j.configs)-1], l.haveReadyJobs(k), l.choice(k)
+	view, isFair, choice := j.possibleStates[len(j.possibleStates)-1], l.haveReadyJobs(k), l.choice(k)
 	if !j.narrow(k, m.Kind, nil) {
 		return ruling{
 			clause: j.unreadyClause(view, m.Parts[5]), rule: "delivered", expected: l.possibleReplies(k), job: id,
-			isTimed: j.isAlways(func(c config) bool { return c.isTimed }),
+			isTimed: j.isAlways(func(c possibleState) bool { return c.isTimed }),
 		}
 	}
 	l.readyClauses[clause] = true
@@ -72,7 +72,7 @@ func (l *workqLaw) judgeUnknown(k *call, j *job, id string) ruling {
 }
 
 // unreadyClause returns the clause by which a lease cannot bring the job as it was, with a payload.
-func (j *job) unreadyClause(view config, payload []byte) string {
+func (j *job) unreadyClause(view possibleState, payload []byte) string {
 	switch {
 	case j.isSecond(payload):
 		return "ADD-03"
@@ -90,7 +90,7 @@ func (j *job) unreadyClause(view config, payload []byte) string {
 
 // judgeFields judges the fields of a reply to lease that has brought the job.
 func (j *job) judgeFields(m session.Message) ruling {
-	if j.isAlways(func(c config) bool { return c.state == unknown }) {
+	if j.isAlways(func(c possibleState) bool { return c.state == unknown }) {
 		return ruling{}
 	}
 	for _, w := range []struct{ clause, key, got, want string }{
@@ -120,7 +120,7 @@ func (l *workqLaw) judgeOrder(k *call, got *job) ruling {
 			clause: "ADD-15", rule: "order", expected: j.line(), job: got.ID,
 			detail: fmt.Sprintf("one has the priority %d, the other one %d", j.Priority, got.Priority),
 		}
-		view := j.viewOf(j.configs[0], k)
+		view := j.viewOf(j.possibleStates[0], k)
 		if j.readyClause(view) == addClause {
 			return r
 		}
@@ -138,7 +138,7 @@ type orderBreach struct {
 
 // judgeLateness judges a job that a lease brings, and that another lease should have brought before: nothing has
 // happened to it meanwhile that may have made it ready.
-func (j *job) judgeLateness(found config) ruling {
+func (j *job) judgeLateness(found possibleState) ruling {
 	if j.orderBreach.attempts != found.attempts || j.orderBreach.fails != found.fails {
 		return ruling{}
 	}
@@ -147,7 +147,7 @@ func (j *job) judgeLateness(found config) ruling {
 
 // isReadyFor reports whether the job was ready for certain before a lease was sent.
 func (j *job) isReadyFor(k *call) bool {
-	return j.isAlways(func(c config) bool {
+	return j.isAlways(func(c possibleState) bool {
 		return c.encounter(k) != nil || j.isLeasable(c) && c.precedes(k) &&
 			!c.isTimed
 	})
@@ -159,7 +159,7 @@ func (l *workqLaw) judgeNoJob(k *call, m session.Message) ruling {
 		if j := l.jobs[id]; j != nil && k.Wait != 0 && k.concerns(j) && j.isMissed(k) {
 			return ruling{
 				clause: l.missedClause(j, k), rule: "missing", job: id, expected: j.line(),
-				isTimed: slices.ContainsFunc(j.configs, func(c config) bool { return c.isTimed }),
+				isTimed: slices.ContainsFunc(j.possibleStates, func(c possibleState) bool { return c.isTimed }),
 			}
 		}
 	}
@@ -170,25 +170,25 @@ func (l *workqLaw) judgeNoJob(k *call, m session.Message) ruling {
 }
 
 // outlasts reports whether a configuration may last as long as a lease waits.
-func (j *job) outlasts(k *call, c config) bool {
+func (j *job) outlasts(k *call, c possibleState) bool {
 	return !j.latestEnd(c).Before(k.sentAt.Add(milliseconds(k.Wait)))
 }
 
 // isMissed reports whether the job was ready for certain while a lease waited, in all configurations that outlast it.
 func (j *job) isMissed(k *call) bool {
 	end := k.sentAt.Add(milliseconds(k.Wait))
-	inTime := func(c config) bool {
+	inTime := func(c possibleState) bool {
 		return c.encounter(k) != nil && c.state != unknown ||
 			j.isLeasable(c) && (c.precedes(k) || c.to.Add(waitMargin).Before(end))
 	}
-	return slices.ContainsFunc(j.configs, func(c config) bool { return j.outlasts(k, c) }) &&
-		j.isAlways(func(c config) bool { return !j.outlasts(k, c) || inTime(c) })
+	return slices.ContainsFunc(j.possibleStates, func(c possibleState) bool { return j.outlasts(k, c) }) &&
+		j.isAlways(func(c possibleState) bool { return !j.outlasts(k, c) || inTime(c) })
 }
 
 // missedClause returns the clause by which a lease should have brought the job: if none has come that came to be ready
 // in its way, the one that is about that.
 func (l *workqLaw) missedClause(j *job, k *call) string {
-	c := j.configs[slices.IndexFunc(j.configs, func(c config) bool { return j.outlasts(k, c) })]
+	c := j.possibleStates[slices.IndexFunc(j.possibleStates, func(c possibleState) bool { return j.outlasts(k, c) })]
 	clause := j.readyClause(c)
 	switch {
 	case len(k.Names) > 1 && l.hasDelivered(clause):
@@ -203,7 +203,7 @@ func (l *workqLaw) missedClause(j *job, k *call) string {
 const addClause = "ADD-02"
 
 // readyClause returns the clause by which a job is ready.
-func (j *job) readyClause(c config) string {
+func (j *job) readyClause(c possibleState) string {
 	switch {
 	case j.Verb == workq.Schedule && c.attempts == 0:
 		return "SCHED-03"
@@ -216,7 +216,7 @@ func (j *job) readyClause(c config) string {
 }
 
 // viewOf returns how the job was when a command found it, c if the command was not carried out.
-func (*job) viewOf(c config, k *call) config {
+func (*job) viewOf(c possibleState, k *call) possibleState {
 	if m := c.encounter(k); m != nil {
 		return *m.view
 	}
@@ -246,5 +246,5 @@ func (l *workqLaw) possibleReplies(k *call) string {
 
 // ownsNames reports whether all names are those of the play.
 func (l *workqLaw) ownsNames(names []string) bool {
-	return !slices.ContainsFunc(names, func(name string) bool { return !strings.Contains(name, l.Prefix+"-") })
+	return !slices.ContainsFunc(names, func(name string) bool { return !strings.Contains(name, l.NamePrefix+"-") })
 }

@@ -69,7 +69,7 @@ func (m *maker) lives(pace int, last time.Duration) explore.Generator {
 // awaitReplies awaits the replies that should have come long ago.
 func (m *maker) awaitReplies() (steps []explore.Step) {
 	for _, conn := range slices.Sorted(maps.Keys(m.law.conns)) {
-		if m.law.Awaited(conn) != "" {
+		if m.law.OverdueClause(conn) != "" {
 			steps = append(steps, m.build.Await(conn))
 		}
 	}

@@ -257,7 +257,7 @@ func (m *maker) page() string {
 func (m *maker) addAgain() string {
 	b := m.jobs[len(m.jobs)-1-m.IntN(min(len(m.jobs), 12))]
 	name := b.name
-	if j := m.law.jobs[m.Fill(b.id)]; j != nil && j.isAlways(config.exists) && !j.mayBe(unknown) {
+	if j := m.law.jobs[m.Fill(b.id)]; j != nil && j.isAlways(possibleState.exists) && !j.mayBe(unknown) {
 		name = pick(m, b.name, m.name()) // the job stays what it is
 	}
 	if m.IntN(3) == 0 {

@@ -19,7 +19,7 @@ import (
 )
 
 func newTestMaker(seed uint64) *maker {
-	terms := law.Terms{Prefix: "fwp"}
+	terms := law.Terms{NamePrefix: "fwp"}
 	l := newLaw(terms)
 	return newMaker(explore.NewDraw(workqscript.Dialect{}, seed, 1, terms, l.Value), l)
 }
@@ -226,11 +226,11 @@ func TestSeveralAtOnce(t *testing.T) {
 // TestUndescribed: of a job whose run was answered, and of an end behind a time to live, a reply says nothing.
 func TestUndescribed(t *testing.T) {
 	t.Parallel()
-	newJob := func(verb string, c config) *job {
-		return &job{Command: workq.Command{Verb: verb}, configs: []config{c}}
+	newJob := func(verb string, c possibleState) *job {
+		return &job{Command: workq.Command{Verb: verb}, possibleStates: []possibleState{c}}
 	}
 	newCall := func(verb string) *call { return &call{Command: workq.Command{Verb: verb}} }
-	lapsed := config{state: deleted, isTimed: true}
+	lapsed := possibleState{state: deleted, isTimed: true}
 	for name, test := range map[string]struct {
 		j    *job
 		k    *call
@@ -238,16 +238,16 @@ func TestUndescribed(t *testing.T) {
 		want bool
 	}{
 		"a run that has ended": {
-			newJob(workq.Run, config{state: completed}), newCall(workq.InspectJob), workqsession.NotFound, true,
+			newJob(workq.Run, possibleState{state: completed}), newCall(workq.InspectJob), workqsession.NotFound, true,
 		},
 		"a run that has not": {
-			newJob(workq.Run, config{state: leased}), newCall(workq.InspectJob), workqsession.NotFound, false,
+			newJob(workq.Run, possibleState{state: leased}), newCall(workq.InspectJob), workqsession.NotFound, false,
 		},
 		"a run that is there": {
-			newJob(workq.Run, config{state: failed}), newCall(workq.InspectJob), workqsession.Timeout, false,
+			newJob(workq.Run, possibleState{state: failed}), newCall(workq.InspectJob), workqsession.Timeout, false,
 		},
 		"a job that has ended": {
-			newJob(workq.Add, config{state: completed}), newCall(workq.Result), workqsession.NotFound, false,
+			newJob(workq.Add, possibleState{state: completed}), newCall(workq.Result), workqsession.NotFound, false,
 		},
 		"an end behind its time": {
 			newJob(workq.Add, lapsed), newCall(workq.Complete), workqsession.OK, true,
@@ -256,10 +256,10 @@ func TestUndescribed(t *testing.T) {
 			newJob(workq.Add, lapsed), newCall(workq.Result), workqsession.OK, false,
 		},
 		"an end of one that had not one": {
-			newJob(workq.Add, config{state: deleted, isTimed: true, isEvicted: true}), newCall(workq.Fail), workqsession.OK, false,
+			newJob(workq.Add, possibleState{state: deleted, isTimed: true, isEvicted: true}), newCall(workq.Fail), workqsession.OK, false,
 		},
 		"an end of one that was deleted": {
-			newJob(workq.Add, config{state: deleted}), newCall(workq.Fail), workqsession.OK, false,
+			newJob(workq.Add, possibleState{state: deleted}), newCall(workq.Fail), workqsession.OK, false,
 		},
 	} {
 		assert.Equal(t, test.want, test.j.isUndescribed(test.k, test.kind), name)

@@ -60,7 +60,7 @@ func (l *workqLaw) symbol(text string) string {
 	if i := l.numbers[text]; i > 0 {
 		return fmt.Sprintf("$id%d", i)
 	}
-	return strings.ReplaceAll(text, l.Prefix+"-", "$")
+	return strings.ReplaceAll(text, l.NamePrefix+"-", "$")
 }
 
 // leasedID returns the id of the job that a reply to lease brings; "" for any other reply.

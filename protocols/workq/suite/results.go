@@ -28,7 +28,7 @@ func (m *maker) runJobs(conn, other int) (steps []explore.Step) {
 		b := m.newJob(name)
 		steps = append(steps, m.step(client, fmt.Sprintf("run %s %s %d 4000 * <- x", b.id, name, ttr)))
 		report := pick(m, workq.Complete, workq.Complete, workq.Fail) + " " + b.id + pick(m, resultBlocks...)
-		isLeased := func(c config) bool { return c.state == leased || c.state == unknown }
+		isLeased := func(c possibleState) bool { return c.state == leased || c.state == unknown }
 		m.postponeUntil(b, isLeased, func(conn, _ int) []explore.Step {
 			if !isLate {
 				return []explore.Step{m.step(conn, report), m.step(conn, "lease "+name+" 20")}
@@ -61,8 +61,8 @@ func (m *maker) severalWaitForResult(conn, other int) []explore.Step {
 	ends := func(conn, _ int) []explore.Step {
 		return []explore.Step{m.step(conn, report(pick(m, workq.Complete, workq.Fail))), m.step(conn, "result "+b.id+" 0")}
 	}
-	attempts := func(n uint64) func(config) bool {
-		return func(c config) bool { return c.state == leased && c.attempts == n }
+	attempts := func(n uint64) func(possibleState) bool {
+		return func(c possibleState) bool { return c.state == leased && c.attempts == n }
 	}
 	m.postponeUntil(b, attempts(1), func(conn, other int) []explore.Step {
 		if cause == byAdd {

@@ -110,7 +110,7 @@ func (j *job) judgeKind(k *call, m session.Message) ruling {
 		j.unjudge()
 		return ruling{}
 	}
-	isTimed := kinds != "" && j.isAlways(func(c config) bool { return c.isTimed || c.encounter(k) == nil })
+	isTimed := kinds != "" && j.isAlways(func(c possibleState) bool { return c.isTimed || c.encounter(k) == nil })
 	clause, expected := j.expectedReply(k, view, m.Kind)
 	return ruling{clause: clause, rule: "reply", expected: expected, isTimed: isTimed}
 }
@@ -119,17 +119,17 @@ func (j *job) judgeKind(k *call, m session.Message) ruling {
 // client has not read yet, or the end of a job that had ended, and was deleted when its time was over.
 func (j *job) isUndescribed(k *call, kind byte) bool {
 	if j.Verb == workq.Run {
-		return kind == workqsession.NotFound && slices.ContainsFunc(j.configs, config.hasEnded)
+		return kind == workqsession.NotFound && slices.ContainsFunc(j.possibleStates, possibleState.hasEnded)
 	}
 	return (k.Verb == workq.Complete || k.Verb == workq.Fail) &&
-		j.isAlways(func(c config) bool { return c.state == deleted && c.isTimed && !c.isEvicted })
+		j.isAlways(func(c possibleState) bool { return c.state == deleted && c.isTimed && !c.isEvicted })
 }
 
 // possibleKinds returns the kinds of replies that a command may have, and a configuration in which it may have met the
 // job.
-func (j *job) possibleKinds(k *call) (kinds string, view config) {
-	view = j.configs[0]
-	for _, c := range j.configs {
+func (j *job) possibleKinds(k *call) (kinds string, view possibleState) {
+	view = j.possibleStates[0]
+	for _, c := range j.possibleStates {
 		if e := c.encounter(k); e != nil {
 			kinds, view = kinds+e.replies, *e.view
 		}
@@ -139,7 +139,7 @@ func (j *job) possibleKinds(k *call) (kinds string, view config) {
 
 // expectedReply returns the reply that a command should have had instead of one of a wrong kind, and the clause that
 // says so.
-func (j *job) expectedReply(k *call, view config, kind byte) (clause, expected string) {
+func (j *job) expectedReply(k *call, view possibleState, kind byte) (clause, expected string) {
 	switch {
 	case k.addsJob() && view.isRemoved():
 		return "DEL-02", "+OK"
@@ -212,7 +212,7 @@ func (k *call) unfoundClause(clause string, kind byte) string {
 }
 
 // deletedClause returns the clause by which a job that is deleted cannot be found.
-func deletedClause(k *call, view config) string {
+func deletedClause(k *call, view possibleState) string {
 	switch {
 	case view.isTimed:
 		return "ADD-08"
@@ -222,7 +222,7 @@ func deletedClause(k *call, view config) string {
 	return absentClauses[k.Verb]
 }
 
-func resultClause(c config) string {
+func resultClause(c possibleState) string {
 	if c.state == failed {
 		return "RESULT-05"
 	}
@@ -230,11 +230,11 @@ func resultClause(c config) string {
 }
 
 // resultLine is the reply with the result of a job.
-func resultLine(j *job, c config) string {
+func resultLine(j *job, c possibleState) string {
 	return fmt.Sprintf("+OK 1 %s %s %d %q", j.ID, successWord(c), len(c.result), c.result)
 }
 
-func successWord(c config) string {
+func successWord(c possibleState) string {
 	if c.state == completed {
 		return "1"
 	}
@@ -242,43 +242,44 @@ func successWord(c config) string {
 }
 
 // isResult reports whether a reply has the result of a job.
-func isResult(c config, m session.Message) bool {
+func isResult(c possibleState, m session.Message) bool {
 	return c.hasEnded() && string(m.Parts[2]) == successWord(c) && bytes.Equal(m.Parts[4], c.result)
 }
 
 // judgeResult judges a result.
 func (j *job) judgeResult(k *call, m session.Message) ruling {
 	views := j.views(k)
-	if j.narrow(k, m.Kind, func(c *config) bool { return c.result == nil || isResult(*c, m) }) {
+	if j.narrow(k, m.Kind, func(c *possibleState) bool { return c.result == nil || isResult(*c, m) }) {
 		return ruling{}
 	}
-	i := max(0, slices.IndexFunc(views, config.hasEnded))
+	i := max(0, slices.IndexFunc(views, possibleState.hasEnded))
 	return ruling{clause: resultClause(views[i]), rule: "result", expected: resultLine(j, views[i])}
 }
 
 // judgeRun judges the reply to run, behind which nothing is known of the job.
 func (j *job) judgeRun(k *call, m session.Message, at time.Time) ruling {
 	defer j.unjudge()
-	configs := slices.DeleteFunc(slices.Clone(j.configs), func(c config) bool { return c.encounter(k) == nil })
-	mayHold := func(f func(config) bool) bool {
-		return slices.ContainsFunc(configs, func(c config) bool { return c.state == unknown || f(c) })
+	configs := slices.DeleteFunc(slices.Clone(j.possibleStates),
+		func(c possibleState) bool { return c.encounter(k) == nil })
+	mayHold := func(f func(possibleState) bool) bool {
+		return slices.ContainsFunc(configs, func(c possibleState) bool { return c.state == unknown || f(c) })
 	}
-	endIndex := slices.IndexFunc(configs, config.hasEnded)
+	endIndex := slices.IndexFunc(configs, possibleState.hasEnded)
 	r := ruling{clause: "RUN-01", rule: "result", expected: "-TIMEOUT"}
 	if endIndex >= 0 {
 		r.expected = resultLine(j, configs[endIndex])
 	}
 	switch {
-	case m.Kind == workqsession.OK && mayHold(func(c config) bool { return c.result != nil && isResult(c, m) }):
+	case m.Kind == workqsession.OK && mayHold(func(c possibleState) bool { return c.result != nil && isResult(c, m) }):
 		return ruling{}
 	case m.Kind == workqsession.OK && endIndex >= 0 && successWord(configs[endIndex]) != string(m.Parts[2]):
 		r.clause = "RUN-02"
-	case m.Kind == workqsession.Timeout && mayHold(func(c config) bool {
+	case m.Kind == workqsession.Timeout && mayHold(func(c possibleState) bool {
 		return !c.hasEnded() ||
 			at.Sub(c.from) < waitMargin
 	}):
 		return j.judgeRunTimeout(k, configs, at)
-	case m.Kind != workqsession.OK && mayHold(func(config) bool { return false }):
+	case m.Kind != workqsession.OK && mayHold(func(possibleState) bool { return false }):
 		return ruling{}
 	}
 	return r
@@ -286,7 +287,7 @@ func (j *job) judgeRun(k *call, m session.Message, at time.Time) ruling {
 
 // judgeRunTimeout judges when run has ended without a result: when no worker has come, or when the worker took too
 // long.
-func (j *job) judgeRunTimeout(k *call, configs []config, at time.Time) ruling {
+func (j *job) judgeRunTimeout(k *call, configs []possibleState, at time.Time) ruling {
 	var from, to time.Time
 	clause := "RUN-04"
 	for _, c := range configs {
@@ -336,7 +337,7 @@ func window(k *call, clause string, from, to, at time.Time) ruling {
 // mayEndSilently reports whether a job may have ended without a result, or was deleted, while a command waits: what is
 // answered to those who wait is open.
 func (j *job) mayEndSilently(k *call) bool {
-	return j != nil && slices.ContainsFunc(j.configs, func(c config) bool {
+	return j != nil && slices.ContainsFunc(j.possibleStates, func(c possibleState) bool {
 		return c.state == unknown || c.hasEnded() && c.result == nil || c.isDeletedSince(k.sentAt)
 	})
 }
@@ -369,7 +370,7 @@ func (l *workqLaw) premises(jobs []*job) func(r *ruling) []string {
 	type readied struct{ id, name, clause string }
 	var all []readied
 	for _, j := range jobs {
-		for _, c := range j.configs {
+		for _, c := range j.possibleStates {
 			clause := j.readyClause(c)
 			if c.state == ready && clause != addClause && !l.readyClauses[clause] {
 				all = append(all, readied{j.ID, j.Name(), prefix + clause})

@@ -59,7 +59,7 @@ func (l *workqLaw) Leftover() (all []string) {
 
 // mayExist reports whether a job may be there.
 func (l *workqLaw) mayExist(id string) bool {
-	isGone := func(c config) bool { return c.state == deleted || c.state == absent }
+	isGone := func(c possibleState) bool { return c.state == deleted || c.state == absent }
 	return l.jobs[id] != nil && !l.jobs[id].isCleaned && !l.jobs[id].isAlways(isGone)
 }
 

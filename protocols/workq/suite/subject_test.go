@@ -44,7 +44,7 @@ func runExplorer(t *testing.T, configure func(*fakeworkq.Config), seed uint64, s
 		require.NoError(t, err)
 		defer end()
 		e := explore.Explorer{
-			Alphabet: workqsuite.Alphabet(), Target: at, StartTarget: fresh, Seed: seed, Steps: steps, Longest: time.Second, Alone: true,
+			Alphabet: workqsuite.Alphabet(), Target: at, StartTarget: fresh, Seed: seed, Steps: steps, LongestWait: time.Second, Alone: true,
 		}
 		r = e.Run(t.Context())
 		time.Sleep(time.Minute) // of the bubble: what a server does late ends with it
@@ -106,7 +106,7 @@ func TestBugsAreFound(t *testing.T) {
 			assert.Contains(t, append(f.Clauses, otherClauses[f.Name]...), found.Clause,
 				"%s: expected %s, got %s", found.Rule, found.Expected, found.Got)
 			assert.Equal(t, 5, found.Hits, found.Script)
-			if found.Unscripted != "" { // its bytes can stand in no script
+			if found.UnscriptedReason != "" { // its bytes can stand in no script
 				return
 			}
 			script, err := scenarios.Parse(workqscript.Dialect{}, "found.fwp", []byte(found.Script))
@@ -147,7 +147,7 @@ func TestLivesAreFollowed(t *testing.T) {
 				defer end()
 				e := explore.Explorer{
 					Alphabet: test.lives(), Target: at, Seed: 1, Exploring: time.Minute, Time: 2 * time.Minute, Alone: true,
-					Findings: 20, Unshrunk: true,
+					Findings: 20, SkipsShrinking: true,
 				}
 				var clauses, details []string
 				start := time.Now()
@@ -183,7 +183,7 @@ func TestCompared(t *testing.T) {
 			require.NoError(t, err)
 			defer endB()
 			c := explore.Comparison{Second: b, OwnsServers: true, Explorer: explore.Explorer{
-				Alphabet: workqsuite.Alphabet(), Target: a, Seed: 1, Steps: 300, Alone: true, Unshrunk: true,
+				Alphabet: workqsuite.Alphabet(), Target: a, Seed: 1, Steps: 300, Alone: true, SkipsShrinking: true,
 			}}
 			r = c.Run(t.Context())
 		})

@@ -37,7 +37,7 @@ func Protocol() *conformance.Suite {
 		Name: workqscript.Name, Title: "Workq", Prefix: prefix, Dialect: workqscript.Dialect{},
 		Documents: documents,
 		Clauses:   clauses, ClauseOf: ClauseOf, Recognize: recognize, Scripts: workqscript.Suite,
-		Limited: []string{workq.Add, workq.Run, workq.Schedule}, Law: Law(),
+		LimitedVerbs: []string{workq.Add, workq.Run, workq.Schedule}, Law: Law(),
 		Retired: text.Pairs(retired),
 	}
 }

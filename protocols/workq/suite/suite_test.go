@@ -43,7 +43,7 @@ func runOn(
 		place := memnet.NewPlace()
 		end := serve(place.MustListen())
 		runner := &run.Runner{
-			Protocol: workqsuite.Protocol(), Checks: checks, Virtual: true,
+			Suite: workqsuite.Protocol(), Checks: checks, Virtual: true,
 			Servers: []run.Server{{
 				Target: place, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone},
 			}},

@@ -24,7 +24,7 @@ func (m *maker) postpone(d time.Duration, do func(conn, other int) []explore.Ste
 }
 
 // postponeUntil puts an errand off until all that may be of a job is so.
-func (m *maker) postponeUntil(b jobRef, fits func(config) bool, do func(conn, other int) []explore.Step) {
+func (m *maker) postponeUntil(b jobRef, fits func(possibleState) bool, do func(conn, other int) []explore.Step) {
 	isReady := func() bool {
 		j := m.law.jobs[m.Fill(b.id)]
 		return j != nil && j.isAlways(fits)
@@ -124,7 +124,7 @@ func (m *maker) reportLate(conn, _ int) []explore.Step {
 		if !hasSecondLease {
 			return report(conn, other)
 		}
-		m.postponeUntil(b, func(c config) bool { return c.state == leased && c.attempts == 2 }, report)
+		m.postponeUntil(b, func(c possibleState) bool { return c.state == leased && c.attempts == 2 }, report)
 		return []explore.Step{m.step(conn, fmt.Sprintf("lease %s 2600%s", name, waitSuffix))}
 	})
 	return []explore.Step{m.step(conn, add), m.step(conn, "lease "+name+" 20")}
@@ -318,7 +318,7 @@ func (m *maker) leaseAgain(conn, other int) []explore.Step {
 				steps = append(steps, m.step(conn, "fail "+b.id+" * <- x"))
 			}
 			if n < len(row.ends) {
-				m.postponeUntil(b, func(c config) bool { return c.state == leased && c.attempts == uint64(n+1) }, next(n+1))
+				m.postponeUntil(b, func(c possibleState) bool { return c.state == leased && c.attempts == uint64(n+1) }, next(n+1))
 			}
 			return append(steps, m.step(conn, lease), m.step(other, "inspect job "+b.id))
 		}

@@ -115,7 +115,7 @@ func (s *speaker) Push(out []byte, job *plan.Push) []byte {
 	return block(out, s.body)
 }
 
-func (s *speaker) Take(out []byte, from *wire.Queues) []byte {
+func (s *speaker) Fetch(out []byte, from *wire.Queues) []byte {
 	s.op = measure.Fetch
 	if from.Line == nil {
 		line := []byte(workq.Lease)
@@ -127,7 +127,7 @@ func (s *speaker) Take(out []byte, from *wire.Queues) []byte {
 	return append(out, from.Line...)
 }
 
-func (s *speaker) Done(out, jid []byte) []byte {
+func (s *speaker) Ack(out, jid []byte) []byte {
 	s.op = measure.Ack
 	return finish(out, workq.Complete, jid, "done")
 }

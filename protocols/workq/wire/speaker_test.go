@@ -21,7 +21,7 @@ import (
 	workqwire "github.com/fwpsuite/fwp/protocols/workq/wire"
 )
 
-func runLoad(t *testing.T, protocol wire.Wire, hook func(*fakeworkq.Event), change func(*plan.Workload)) (
+func runLoad(t *testing.T, protocol wire.Protocol, hook func(*fakeworkq.Event), change func(*plan.Workload)) (
 	report *results.Load,
 ) {
 	t.Helper()
@@ -54,7 +54,7 @@ func TestEachJobIsAccountedFor(t *testing.T) {
 			l := runLoad(t, test.protocol, nil, test.change)
 			assert.Empty(t, l.Unreachable)
 			assert.Empty(t, l.Findings)
-			assert.True(t, l.Jobs.IsDrained, l.Jobs.NotDrained)
+			assert.True(t, l.Jobs.IsDrained, l.Jobs.DrainFailure)
 			assert.EqualValues(t, 80, l.Jobs.Pushed)
 			assert.EqualValues(t, 80, l.Jobs.Delivered)
 			if test.acked >= 0 {
@@ -124,11 +124,11 @@ func TestHear(t *testing.T) {
 		s := workqwire.Wire{}.Speaker("")
 		switch test.op {
 		case measure.Ack:
-			s.Done(nil, []byte("jid"))
+			s.Ack(nil, []byte("jid"))
 		case measure.Fail:
 			s.Fail(nil, []byte("jid"))
 		case measure.Fetch:
-			s.Take(nil, &wire.Queues{Names: []string{"q"}})
+			s.Fetch(nil, &wire.Queues{Names: []string{"q"}})
 		default:
 			s.Info(nil)
 		}
@@ -148,9 +148,9 @@ func TestHear(t *testing.T) {
 func TestAnIDIsTheSameEachTime(t *testing.T) {
 	t.Parallel()
 	s := workqwire.Wire{}.Speaker("")
-	line := string(s.Done(nil, []byte("jid")))
+	line := string(s.Ack(nil, []byte("jid")))
 	assert.Regexp(t, `^complete [0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12} 4\r\ndone\r\n$`, line)
-	assert.Equal(t, line, string(s.Done(nil, []byte("jid"))))
-	assert.NotEqual(t, line, string(s.Done(nil, []byte("jod"))))
-	assert.Equal(t, "lease a b 2000\r\n", string(s.Take(nil, &wire.Queues{Names: []string{"a", "b"}})))
+	assert.Equal(t, line, string(s.Ack(nil, []byte("jid"))))
+	assert.NotEqual(t, line, string(s.Ack(nil, []byte("jod"))))
+	assert.Equal(t, "lease a b 2000\r\n", string(s.Fetch(nil, &wire.Queues{Names: []string{"a", "b"}})))
 }

@@ -32,11 +32,11 @@ func (f *Forwarder) Forwarded() *forward.Record { return &f.record }
 
 // Dial opens a connection through the forwarder.
 func (f *Forwarder) Dial(ctx context.Context) (net.Conn, error) {
-	return f.To(ctx, "in memory", f.Server)
+	return f.DialTo(ctx, "in memory", f.Server)
 }
 
-// To opens a connection through the forwarder to a port of the server, by its address and how it is dialled.
-func (f *Forwarder) To(ctx context.Context, address string, server forward.Dial) (net.Conn, error) {
+// DialTo opens a connection through the forwarder to a port of the server, by its address and how it is dialled.
+func (f *Forwarder) DialTo(ctx context.Context, address string, server forward.Dial) (net.Conn, error) {
 	return f.record.Open(ctx, address, func(ctx context.Context) (net.Conn, error) { return f.dial(ctx, server) })
 }
 
