@@ -240,7 +240,10 @@ func TestASlowServerIsSilentWithinTheTime(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := supervised(t, func(e *fakes.Event, _ func()) {
 					if e.Point == fakes.Greeting {
-						time.Sleep(delay)
+						select {
+						case <-time.After(delay):
+						case <-e.Conn.Done:
+						}
 					}
 				})
 				start := time.Now()

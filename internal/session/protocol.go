@@ -153,8 +153,8 @@ type Received struct {
 	OwedMessages int         // how many messages the peer owed then, this one included
 	Trailing     int         // bytes that were read together with a message and stood behind it
 
-	text  func(Message) string
-	taken chan struct{} // closed when the user of the connection has it; nil if little is waiting
+	text    func(Message) string
+	receipt chan struct{} // closed when the user of the connection has it; nil if little is waiting
 }
 
 // IsComplete reports whether a complete message was received.

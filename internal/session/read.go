@@ -117,18 +117,18 @@ func receivedError(err error) Received {
 // taken. If much is waiting to be taken, it waits until it is.
 func (c *Conn) deliver(r Received) bool {
 	if c.untaken.Add(int64(r.Message.size())) > smallSize {
-		r.taken = make(chan struct{})
+		r.receipt = make(chan struct{})
 	}
 	select {
 	case c.incoming <- r:
 	case <-c.closing:
 		return false
 	}
-	if r.taken == nil {
+	if r.receipt == nil {
 		return true
 	}
 	select {
-	case <-r.taken:
+	case <-r.receipt:
 		return true
 	case <-c.closing:
 		return false

@@ -63,8 +63,8 @@ func (c *Conn) receive(ctx context.Context, deadline time.Time) bool {
 		if !ok {
 			return false
 		}
-		if c.untaken.Add(-int64(r.Message.size())); r.taken != nil {
-			close(r.taken)
+		if c.untaken.Add(-int64(r.Message.size())); r.receipt != nil {
+			close(r.receipt)
 		}
 		if r.GaveUp && c.obsolete > 0 {
 			c.obsolete--

@@ -91,7 +91,7 @@ func isConstant(value ast.Expr) bool {
 	x, ok := f.X.(*ast.Ident)
 	return ok && slices.Contains([]string{
 		"errors.New", "fmt.Errorf", "regexp.MustCompile", "sync.OnceValue", "sync.OnceValues", "text.NewEnum",
-		"scenarios.Suite", "catalogue.Reader",
+		"scenarios.Suite", "catalogue.LazyTable",
 	}, x.Name+"."+f.Sel.Name)
 }
 

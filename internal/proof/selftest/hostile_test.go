@@ -176,7 +176,7 @@ func TestHostilePeers(t *testing.T) {
 				use   func(ctx context.Context, at dialTarget) (code int, words string)
 				limit time.Duration
 			}{
-				{&got.run, playSuite, 2 * time.Hour}, {&got.explore, exploreTarget, identifyLimit + exploreLimit + time.Second},
+				{&got.run, playSuite, 2 * time.Hour}, {&got.explore, exploreTarget, identifyLimit + exploreLimit + askLimit},
 				{&got.load, loadTarget, 10 * time.Minute},
 			} {
 				synctest.Test(t, func(t *testing.T) {
@@ -251,6 +251,7 @@ func playSuite(ctx context.Context, at dialTarget) (code int, words string) {
 const (
 	identifyLimit = 20 * time.Second // a greeting that is late, and an answer to HELLO
 	exploreLimit  = time.Minute
+	askLimit      = 10 * time.Second // what does not serve when an exploration is over is asked for longer
 )
 
 // exploreTarget explores with few commands.
