@@ -74,6 +74,8 @@ type changePart struct {
 	newBugs       []registry.Bug
 	newVariations []registry.Variation
 	newClauses    []conformance.Clause
+
+	notes []string // what is not played, and why
 }
 
 // change is what it brings to all.
@@ -117,9 +119,23 @@ func changeOf(units, all []unit, catalogues []catalogue) (c change) {
 		for _, clause := range b.newClauses {
 			oldClauses[clause.ID] = true
 		}
+		b.newBugs = rewritten(&b, "planted bugs", b.newBugs, len(cat.bugs))
+		b.newVariations = rewritten(&b, "variations", b.newVariations, len(cat.variations))
 		c = append(c, b)
 	}
 	return c
+}
+
+// rewritten returns the new rows of a catalogue. Where they are a quarter of it, and not a few, a word was replaced in
+// what they call, and none of them is new.
+func rewritten[T any](b *changePart, kind string, rows []T, count int) []T {
+	const few = 20
+	if len(rows) < few || len(rows)*4 < count {
+		return rows
+	}
+	b.notes = append(b.notes, fmt.Sprintf("%s: NOT PLAYED, as %d of %d %s have another text: a word was replaced, and "+
+		"make corpus compares what is found", b.name, len(rows), count, kind))
+	return nil
 }
 
 // brings reports whether a unit is a script of that name, or a row of Go with it.
@@ -216,6 +232,9 @@ func (p *proof) play(deadline time.Time) {
 func (p *proof) plays() (plays []func() error) {
 	var bugs, variations []func() error
 	for _, b := range p.change {
+		for _, note := range b.notes {
+			p.tell("%s", note)
+		}
 		for _, check := range b.newChecks {
 			plays = append(plays, p.checkPlays(b, check)...)
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -84,6 +85,24 @@ func partOf(t *testing.T, name string, all ...unit) changePart {
 	}
 	require.Fail(t, "no catalogue", name)
 	return changePart{}
+}
+
+// TestAReplacedWordBringsNothing: where a quarter of a catalogue has another text, a word was replaced; that is told.
+func TestAReplacedWordBringsNothing(t *testing.T) {
+	t.Parallel()
+	count := 0
+	var rows strings.Builder
+	for _, f := range catalogueOf(t, "fwp").bugs {
+		if count++; count <= 70 {
+			fmt.Fprintf(&rows, "%s | FWP-ACK-02 | again\n", f.Name)
+		}
+	}
+	require.Less(t, count, 4*70)
+	b := partOf(t, "fwp", unitsOfFiles("fakes/bugs/bugs.txt", rows.String())...)
+	assert.Empty(t, b.newBugs)
+	p := &proof{bubbles: bubbles{t}, change: change{b}}
+	p.plays()
+	assert.Contains(t, p.String(), fmt.Sprintf("fwp: NOT PLAYED, as 70 of %d planted bugs have another text", count))
 }
 
 func TestWhatAChangeBrings(t *testing.T) {
