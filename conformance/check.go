@@ -39,7 +39,7 @@ type Description struct {
 	Connections int                    // how many it may have open at a time
 	Sharing     Sharing
 	Quick       bool // a quick run has it, however long it waits
-	Hostile     bool // it sends what a client must not send, or much at a time: a bugy server may end, and it runs alone
+	Hostile     bool // it sends what a client must not send, or much at a time: a buggy server may end, and it runs alone
 	SendsCount  bool // it sends info: servers that count while queues come into being beside it may end
 }
 
@@ -119,9 +119,9 @@ type Evidence struct {
 	Findings    []Finding          // of a property
 	HasServed   bool               // of a property: a client was identified; otherwise the target cannot have crashed
 	OpenCause   string             // why the check is inconclusive although there is no finding; empty if it passes
-	Reason      reports.ReasonCode // of Open; if empty, too little could be evaluated
-	IsTransient bool               // lag is the reason for Open: another try may pass
-	IsUnproven  bool               // Open is that one play has found a clause broken, and another has to confirm it
+	Reason      reports.ReasonCode // of OpenCause; if empty, too little could be evaluated
+	IsTransient bool               // lag is the reason for OpenCause: another try may pass
+	IsUnproven  bool               // OpenCause is that one play has found a clause broken, and another has to confirm it
 }
 
 // Finding is a finding of a property.
@@ -171,7 +171,7 @@ type Decision struct {
 	Harm string
 }
 
-// ReasonOrDefault returns the reason of Open.
+// ReasonOrDefault returns Reason, or where that is empty the one that follows from the rest.
 func (e *Evidence) ReasonOrDefault() reports.ReasonCode {
 	switch {
 	case e.Reason != "":

@@ -104,8 +104,7 @@ func (s Selection) picks(d Description, hits map[string]bool) bool {
 	return checks && byClause && byLevel
 }
 
-// matches reports whether one of the words matches one of the patterns, and records
-// in used which patterns matched.
+// matches reports whether one of the words matches one of the patterns, and notes in hits which patterns matched.
 func matches(part string, patterns, words []string, hits map[string]bool) bool {
 	hit := len(patterns) == 0
 	for _, p := range patterns {

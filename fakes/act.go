@@ -42,8 +42,8 @@ func (e *Event) AfterHook(f func()) { e.callbacks = append(e.callbacks, f) }
 // The following methods change the jobs of the server, on behalf of the event's connection. They call the hook as the
 // commands do. They must not be called at the points marked "store", nor by a hook that holds a lock.
 
-// Push stores a job without checking it or filling in its fields. The job is scheduled if due is not zero. A job that
-// exceeds a limit of [Config] is lost.
+// Push stores a job without checking it or filling in its fields. The job is scheduled if dueTime is not zero. A job
+// that exceeds a limit of [Config] is lost.
 func (e *Event) Push(unit *Object, dueTime time.Time) {
 	s := e.Conn.server
 	_ = s.store.Push(e.connEvent(), newJob(unit, &s.cfg), dueTime)

@@ -25,8 +25,8 @@ func (c *conn) drawSalt() {
 	}
 }
 
-// validHash reports whether the hash is the password's, in a time that does not depend
-// on how much of it is right. once says that clients without v hash once, where they are allowed to.
+// validHash reports whether the hash is the password's, in a time that does not depend on how much of it is right.
+// isSingleRound says that clients without v hash once, where they are allowed to.
 func (c *conn) validHash(hash string, isSingleRound bool) bool {
 	hash = strings.ToLower(hash)
 	cfg := &c.s.cfg

@@ -57,7 +57,7 @@ const (
 	// Reserved (store): a job is taken from its queue and reserved until Until. Skip: it is not reserved.
 	Reserved
 
-	// Delivered: Object is the job in the reply to a FETCH. Skip: the reply is null, and the job stays reserved. Again:
+	// Delivered: Object is the job in the reply to a FETCH. Skip: the reply is null, and the job stays reserved. Requeue:
 	// it stays in its queue, too.
 	Delivered
 
@@ -67,7 +67,7 @@ const (
 	// GivenBack (store): a job that could not be delivered goes back to the head of its queue. Skip: it stays reserved.
 	GivenBack
 
-	// Acked (store): a job is done. Skip: it stays reserved. Again: it goes back to its queue.
+	// Acked (store): a job is done. Skip: it stays reserved. Requeue: it goes back to its queue.
 	Acked
 
 	// Failed (store): a job failed and goes to Set: "retries", "dead", or "", which removes it. Skip: it stays reserved.
@@ -101,7 +101,7 @@ const (
 // is overwritten when a FETCH has waited.
 type Event struct {
 	Point   Point
-	Conn    *Conn // nil if the clock causes the step: Due, Expired and their consequences
+	Conn    *Conn // nil if the clock causes the step: ComingDue, Expired and their consequences
 	Line    []byte
 	Command fwp.Command
 	Object  *Object // the JSON argument of the command, or the job; nil if there is none

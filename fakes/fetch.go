@@ -108,7 +108,7 @@ func (c *conn) watchClient(until time.Time) (isDisconnected bool) {
 		return false
 	}
 	c.nc.SetReadDeadline(until)
-	if len(c.waiter.C()) > 0 { // the deadline above has replaced that of wake
+	if len(c.waiter.C()) > 0 { // the deadline above has replaced the one that the waiter's wake has set
 		return false
 	}
 	_, err := c.in.Peek(1)

@@ -50,10 +50,10 @@ func (s *Server) info() []byte {
 	return b
 }
 
-// faktoryVersion is the version of Faktory that LikeFaktory was written from.
+// faktoryVersion is the version of Faktory that the extension was written from.
 const faktoryVersion = "1.10.0"
 
-// addFaktoryState makes the state that of a Faktory server.
+// addFaktoryState adds to the state what a Faktory server has in it.
 func (s *Server) addFaktoryState(state map[string]any, n store.Sizes) {
 	state["now"] = s.Now().UTC().Format(time.RFC3339Nano)
 	tasks := map[string]map[string]any{}

@@ -35,7 +35,7 @@ func (s *Server) lengthRefusal() *Refusal {
 		"unfinished lines", s.cfg.MaxLine, s.cfg.MaxUnfinished)
 }
 
-// checkLine removes the CR, which lf says may be missing, and returns why the rest is not well-formed.
+// checkLine removes the CR, which may be missing if allowsLF, and returns why the rest is not well-formed.
 func checkLine(line []byte, allowsLF bool) ([]byte, *Refusal) {
 	last := len(line) - 1
 	switch {

@@ -81,7 +81,7 @@ func (o *Object) SetTime(name string, t time.Time) {
 	}
 }
 
-// set sets the member to the value that was appended to o.room.
+// set sets the member to the value that was appended to o.buf.
 func (o *Object) set(name string, buf []byte) {
 	value := json.RawMessage(buf[len(o.buf):len(buf):len(buf)])
 	o.buf = buf

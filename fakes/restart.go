@@ -140,7 +140,7 @@ func (s *Server) Now() time.Time { return s.store.Now() }
 // StoredJob is a job of the server.
 type StoredJob struct {
 	JID   string
-	Place string          // "queue", "scheduled", "retries", "working", or "dead" if Config.Like stores those
+	Place string          // "queue", "scheduled", "retries", "working", or "dead" if a Config.Extension stores those
 	Queue string          // the queue that it is in, was in or will be in
 	Due   time.Time       // when it is enqueued, when its reservation ends, or when it died; zero in a queue
 	Unit  json.RawMessage // the work unit as a FETCH would return it now
@@ -152,8 +152,8 @@ type StoredJob struct {
 }
 
 // Jobs returns all jobs: first those in queues, in their order and sorted by the names of the queues; then the
-// scheduled, retried and reserved jobs, sorted by time. Dead jobs are only counted, see INFO, unless [Config.Like]
-// stores them.
+// scheduled, retried and reserved jobs, sorted by time. Dead jobs are only counted, see INFO, unless a
+// [Config.Extension] stores them.
 func (s *Server) Jobs() []StoredJob {
 	var all []StoredJob
 	for _, storedJob := range s.store.Jobs() {

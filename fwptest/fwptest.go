@@ -110,7 +110,7 @@ func preventCaching(log *flag.Flag) {
 	}
 }
 
-// run is one run of the suite, from the choice of the checks to their results.
+// suiteRun is one run of the suite, from the choice of the checks to their results.
 type suiteRun struct {
 	ctx        context.Context //nolint:containedctx // that of the test, which its sub-tests share
 	options    Options

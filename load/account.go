@@ -22,7 +22,7 @@ type account struct {
 	clockWasSet    bool    // the time of day was set meanwhile
 }
 
-// account returns that of the run.
+// account returns the account of the run so far.
 func (r *run) account() account {
 	a := account{
 		ledger: r.ledger, jobs: r.jobs, isDrained: r.figures.isDrained, drainFailure: r.figures.drainFailure,
@@ -56,7 +56,7 @@ func (a *account) report() results.LoadJobs {
 // count returns the counts of the ledger.
 func (a *account) count() ledger.Counts { return a.ledger.Count(a.isDrained) }
 
-// minClockDifference is from which difference on the clock of a server is told.
+// minClockDifference is the least difference of the two clocks that a report mentions.
 const minClockDifference = 100 * time.Millisecond
 
 // clock returns how far the server's clock is from this machine's; nil if no difference is known, or only a small one.
@@ -168,7 +168,7 @@ func (c clauses) clauseOf(breach string) string {
 	return c.lookup(breach)
 }
 
-// name sets the clauses of findings.
+// name sets the clause of each finding, by its breach.
 func (c clauses) name(findings []results.LoadFinding) []results.LoadFinding {
 	for i := range findings {
 		findings[i].Clause = c.clauseOf(findings[i].Breach)
@@ -186,7 +186,7 @@ func (c clauses) rank(findings []results.LoadFinding) []results.LoadFinding {
 	return findings
 }
 
-// clauses returns those of the run's target.
+// clauses returns the lookups of clauses and levels that the configuration has.
 func (r *run) clauses() clauses { return clauses{r.config.ClauseOf, r.config.LevelOf} }
 
 // reportFindings returns the findings about jobs and replies.

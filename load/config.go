@@ -46,8 +46,8 @@ type Config struct {
 	// as long, or for 10 s if that is longer or Timeout is 0.
 	Timeout time.Duration
 
-	// Deadline is when emptying queues and closing connections is given up, whatever is left; zero: when a run without an
-	// Deadline gives up.
+	// Deadline is when the run stops emptying queues and closing connections, whatever is left; zero: its own limits end
+	// that.
 	Deadline time.Time
 
 	// MissingWait is how long the drain goes on for missing jobs once every queue was seen empty, in place of all its
@@ -61,7 +61,7 @@ type Config struct {
 	// OnOpen, if set, is called with the address of each connection that the epoll engine has opened: see [engine.Config].
 	OnOpen func(netip.AddrPort)
 
-	// DialBackend and ResolveBackend are the same for workers, where these connect to another port of the server.
+	// DialBackend and ResolveBackend are Dial and Resolve for workers of a server that takes these at another port.
 	DialBackend    func(context.Context) (net.Conn, error)
 	ResolveBackend engine.Resolve
 
@@ -144,7 +144,7 @@ type Progress struct {
 type Result struct {
 	Report *results.Load
 	Total  *measure.Set // all that was measured; nil if nothing was
-	// History is what was recorded, to be saved; nil without Config.History.
+	// History is what was recorded, to be saved; nil without Config.RecordHistory.
 	History *history.History
 	// Examination is what the examination of RecordHistory found.
 	Examination history.Report

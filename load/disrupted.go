@@ -238,8 +238,7 @@ func (r *run) countLostByStop(report *results.LoadDisruptions) {
 	}
 }
 
-// longestDelivery returns the longest time from the intended start of a push until its job was delivered for the first
-// time, of the jobs that were delivered between two times.
+// longestDelivery returns the longest time from the due time of a push to the first delivery of its job, within a span.
 func (r *run) longestDelivery(from, until time.Duration) (oldest time.Duration) {
 	for i := range r.figures.series {
 		s := &r.figures.series[i]
@@ -255,7 +254,7 @@ func (r *run) longestDelivery(from, until time.Duration) (oldest time.Duration) 
 	return oldest
 }
 
-// isClosed reports whether a channel is.
+// isClosed reports whether c is closed.
 func isClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:

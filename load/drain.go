@@ -54,7 +54,8 @@ func (r *run) drain() {
 	r.note(r.figures.drainFailure)
 }
 
-// canDrain reports whether nothing but time ends the drain.
+// canDrain reports whether the drain may go on: no interrupt has ended it, nor the Deadline, nothing stalls, and the
+// target is there.
 func (r *run) canDrain() bool {
 	return !r.isOvertime(interruptedDrain) && !r.isGone() && !r.watchdog.hasStalled()
 }
@@ -139,6 +140,7 @@ func (r *run) leave() {
 	r.tick(r.now())
 }
 
+// goneReason returns why the target is taken to be gone: the last error, and when the last connection was there.
 func (r *run) goneReason() string {
 	reason := "all of its connections ended without an error, and no new one could be opened"
 	if err := r.disruptionLog.startFailure(); err != nil {

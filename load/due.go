@@ -15,8 +15,8 @@ const (
 	slowCountJobs     = 20_000
 )
 
-// What is no growth of the queues, beside what chance explains: a share of the arrivals, as of the rate, and the jobs
-// on their way to workers.
+// How much queues may grow without being overloaded, besides chance: a share of the arrivals, as of the rate, and the
+// jobs on their way to workers.
 const (
 	dueShare     = 0.01
 	dueInFlight  = 50 * time.Millisecond // at the rate of the arrivals, at most one for each worker

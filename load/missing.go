@@ -19,8 +19,7 @@ const (
 	lastLook = 10 * time.Second
 )
 
-// doubtCount is how many jobs were missing or in doubt when they were last counted, and how many replies had come by
-// then.
+// doubtCount is how many jobs were missing or in doubt at the latest count, and how many replies had come by then.
 type doubtCount struct{ jobs, replies int64 }
 
 // awaitMissing goes on with a drain that has found the queues empty while jobs may still come: for the rest of its
@@ -92,8 +91,8 @@ func (r *run) doubtReason(isEarly bool, before, after wire.ServerJobs) string {
 // hasNoJobs reports whether a server says that it has no job of the run.
 func hasNoJobs(s wire.ServerJobs) bool { return s.IsComplete && s.Alive == 0 && s.Dead <= 0 }
 
-// serverJobs asks the server how many jobs it has, on a connection of its own. Dead are those that were not dead before
-// the run. It blocks until there is a reply or none is to be expected.
+// serverJobs asks the server how many jobs it has, on a new connection. Jobs that were dead before the run do not
+// count. It blocks until there is a reply or none is to be expected.
 func (r *run) serverJobs() (stock wire.ServerJobs) {
 	sizer := r.shards[0].InfoParser()
 	if sizer == nil {

@@ -204,7 +204,8 @@ func AddPercentiles(l *results.Load, percentiles ...results.Percentile) error {
 	return nil
 }
 
-// setFigure sets a figure, and what it would be had what had no reply waited for ever, if that is something else.
+// setFigure sets a figure and, if it is another one, its upper bound: what it would be if commands without a reply had
+// waited for ever.
 func setFigure(l *results.Latency, name string, low, high time.Duration) {
 	l.Set(name, low)
 	if isInexact(low, high) {

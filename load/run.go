@@ -106,19 +106,19 @@ type run struct {
 	window     measure.Window // in time of the engine; zero until the load begins
 	loadFrom   time.Duration  // when the first arrival is due
 	planEnds   time.Duration  // when its plan is over
-	dueAt      time.Duration  // when there were arrivals that no client had taken, the latest time
+	dueAt      time.Duration  // the latest time at which arrivals waited for a client
 	lastConnAt time.Duration  // when there was a connection
 	isLeaving  bool           // the run ends its connections
 	wasGone    bool           // until then the server was gone
 	lostBefore int64          // connections
-	mostReady  int            // at a time
+	mostReady  int            // the most connections that were ready at the same time
 	lastGrowth time.Duration  // when there were more than ever before
 	doubtCount doubtCount
 
-	refusedSince time.Duration // that nothing but refusals has come for the arrivals of the load; 0: it is not so
+	refusedSince time.Duration // since when every reply to an arrival of the load is a refusal; 0: the latest one was none
 	nextTick     time.Duration // the end of the current second
 
-	serverBefore validity.Usage // when the second before ended
+	serverBefore validity.Usage // what the server had used at the end of the previous second
 
 	interrupted atomic.Int64 // when the context ended, in time of the engine; 0: it has not
 

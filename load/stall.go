@@ -70,12 +70,12 @@ const gapEdge = lookEvery
 type gaps struct {
 	all         []results.Gap
 	from        time.Duration // of the present one; 0: there is none
-	last        time.Duration // when it was looked the last time
-	lastReplyAt time.Duration // when a fetch was answered that found nothing, the last time; or another command
+	last        time.Duration // when observe was called last
+	lastReplyAt time.Duration // when the latest reply came, that of a fetch without a job included
 	watchTime   time.Duration // how much of the present one was seen: this process may have stood still itself
 }
 
-// observe updates the gaps. owed returns since when a reply is due, 0 if none is; it is asked in silence only.
+// observe updates the gaps. dueSince returns since when a reply is due, 0 if none is; it is called in silence only.
 func (g *gaps) observe(now time.Duration, s *client.Status, dueSince func() time.Duration) {
 	step, replied := now-g.last, s.UsefulReplyAt
 	if g.last = now; replied > g.from {

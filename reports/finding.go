@@ -10,7 +10,7 @@ import (
 )
 
 // Finding is a broken clause with the evidence of one place: a Fail, a Warn or a Crash. All that a run finds about one
-// clause counts as one finding; see Broken.
+// clause counts as one finding; see RunFinding.
 type Finding struct {
 	// Clause is the id of the clause that was broken; empty if the script names none.
 	Clause    string  `json:"clause,omitempty"`
@@ -141,7 +141,7 @@ func harmRank(harm string) int {
 
 // Findings returns the evidence of every finding of the run: what harms users first, by harm, then the worst first
 // (crash, fail, warn), and otherwise in the order of the checks. Empty fields that the check or the clause knows
-// (Check, File, Level, Statement, Seen) are filled in.
+// (Check, File, Level, Statement, Frequency) are filled in.
 //
 // A red verdict without evidence, of a check or of a clause, becomes a finding that has no more than its cause. So a
 // run with a red verdict always has a finding.

@@ -89,7 +89,7 @@ func EmptyIfNil[T any](s []T) []T {
 	return s
 }
 
-// Find returns the first element that satisfies is, or nil.
+// Find returns the first element that match is true of, or nil.
 func Find[T any](all []T, match func(*T) bool) *T {
 	for i := range all {
 		if match(&all[i]) {
@@ -178,7 +178,7 @@ func (l list) shorten(limit int) {
 	l.apply(isKept)
 }
 
-// listsBelow adds the lists below a value; theirs is what the tag of a field says of it, see [Hide].
+// listsBelow adds the lists below a value; isTarget is what the tag of its field says, see [Hide].
 func listsBelow(all []list, v reflect.Value, isTarget bool) []list {
 	switch v.Kind() {
 	case reflect.Pointer:

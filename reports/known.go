@@ -123,7 +123,7 @@ func (r *Report) knownFindings(groups [][]Finding) []KnownFinding {
 	return all
 }
 
-// matchKnown reports whether there are findings of which is returns true, and whether all of them are known.
+// matchKnown reports whether match is true of any finding, and whether all of these are known.
 func matchKnown(all []Finding, match func(*Finding) bool) (exists, isKnown bool) {
 	isKnown = true
 	for i := range all {

@@ -14,7 +14,7 @@ type Life struct {
 	Record string `json:"record"`
 	// IsLineBased is set if the record has no times: From and Until of all parts count its lines, and not nanoseconds.
 	IsLineBased bool `json:"lines,omitempty"`
-	// Calls are in the order of their beginning; Left is how many are left out in their middle.
+	// Calls are in the order of their beginning; OmittedCalls is how many are left out in their middle.
 	Calls        []LifeCall `json:"calls"`
 	OmittedCalls int        `json:"calls_left_out,omitempty"`
 	Stays        []LifeStay `json:"stays"`

@@ -180,7 +180,7 @@ func (r *Report) counts(all []Finding) Counts {
 }
 
 // verdictOf returns the verdict with which a clause counts, that of its finding if it has one, and whether what is
-// wrong with it is known. found and all are the findings of the run, by clause and by place.
+// wrong with it is known. findings and all are the findings of the run, by clause and by place.
 func (r *Report) verdictOf(c *Clause, findings []RunFinding, all []Finding) (v Verdict, isKnown bool) {
 	f := Find(findings, func(f *RunFinding) bool { return f.Clause == c.ID })
 	switch {

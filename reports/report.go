@@ -19,12 +19,12 @@ const Schema = "fwpcheck/3"
 // hostile server cannot reach the reader's terminal.
 type Report struct {
 	Head
-	// Counts, Broken and SymptomIndexes are what Checks and Clauses come to. WriteJSON sets them, whatever is here.
+	// Counts, RunFindings and Symptoms follow from Checks and Clauses. WriteJSON sets them, whatever is here.
 	Counts      Counts       `json:"counts"`
 	RunFindings []RunFinding `json:"findings"`
 	Symptoms    []Symptom    `json:"symptoms"`
-	// Expectations is what the run came to by a file of known findings; nil if there was none. Known holds what is
-	// known by it, and is not among the findings; WriteJSON sets it, whatever is here.
+	// Expectations is what the run came to by a file of known findings; nil if there was none. KnownFindings holds
+	// what is known by it, and is not among the findings; WriteJSON sets it, whatever is here.
 	Expectations  *Expectations  `json:"expectations,omitempty"`
 	KnownFindings []KnownFinding `json:"known,omitempty"`
 	// Target is the server under test.

@@ -66,7 +66,7 @@ func (e *Evidence) entry(all []Line, i int) Entry {
 type exchange struct {
 	conn                 string
 	lines                []int
-	isInternal, isRemark bool // of the suite's; remark: one that belongs to no connection
+	isInternal, isRemark bool // isInternal: the suite did it for itself; isRemark: it belongs to no connection
 	names                []string
 }
 
@@ -185,8 +185,8 @@ func nearestExchanges(all []*exchange, at *exchange) []*exchange {
 	return slices.Concat(base, middle)
 }
 
-// exchanges returns what was said until the mark (until the end if there is none), in the order of its beginning. Lines
-// that only the suite's own order are own.
+// exchanges returns what was said until the mark (until the end if there is none), in the order of its beginning. An
+// exchange that begins with a line of the suite for itself is internal.
 func exchanges(all []Line, marked int) []*exchange {
 	if marked >= 0 && marked < len(all) {
 		all = all[:marked+1]
@@ -291,7 +291,7 @@ func collapse(line string) string {
 
 // object is a line that ends with a JSON object, a job as a rule.
 type object struct {
-	prefix string // the object
+	prefix string // of the line, before the object
 	fields []field
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/base/text"
 )
 
-// PerSecond returns count divided by over in seconds, and 0 for no time at all, so that no report holds what JSON
+// PerSecond returns count for each second of period, and 0 for no time at all, so that no report holds what JSON
 // cannot.
 func PerSecond(count int64, period time.Duration) float64 {
 	if period <= 0 {

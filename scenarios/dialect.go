@@ -28,7 +28,7 @@ type Dialect interface {
 	Probe(role Role, s session.State) string
 
 	// IsImpossible reports whether a message is not an answer that the command can have.
-	// asked is the command as it was sent, empty for the greeting.
+	// command is as it was sent, empty for the greeting.
 	IsImpossible(command []byte, m session.Message) bool
 
 	// Check returns the rule that a client in a role breaks with a line, empty if it

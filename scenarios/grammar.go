@@ -42,7 +42,7 @@ type Names struct {
 // $name@connection or $name{...}.
 type Computed struct {
 	Name     string
-	Fields   func(isRepeated bool) []Field // of an object, which {...} replaces or complements; again: in a repetition
+	Fields   func(isRepeated bool) []Field // of an object, which {...} replaces or complements; isRepeated: in repetitions
 	Variants []string                      // known ones beside the plain name
 	Needs    Need                          // what its use in a line implies
 
@@ -91,7 +91,7 @@ type Wait struct {
 // Verbs are the commands that the engine has to tell from others.
 type Verbs struct {
 	Count string // counts everything on the server; empty if no command costs more than others
-	Add   string // adds a job, where Counts is set
+	Add   string // adds a job, where Count is set
 	End   string // ends the conversation of a client in order; empty if there is none
 	Stop  string // asks the server to stop, which may end then; empty if there is none
 }
@@ -100,7 +100,7 @@ type Verbs struct {
 type Timing struct {
 	Delays []string // the verbs and fields of a job by which it may be delivered later
 
-	// KeepAlive is how long a consumer may be idle before it has to send the [Dialect]'s Question; 0 if there is no such
+	// KeepAlive is how long a consumer may be idle before it has to send the [Dialect]'s Probe; 0 if there is no such
 	// limit.
 	KeepAlive time.Duration
 }

@@ -234,7 +234,6 @@ func (p *parser) finish() {
 	}
 }
 
-// needs returns the needs of the values that a line computes.
 // need returns what an action needs.
 func (s *Operate) need() Need {
 	switch {
@@ -247,6 +246,7 @@ func (s *Operate) need() Need {
 	}
 }
 
+// needs returns the needs of the values that a line computes.
 func (s *Send) needs() (needs []Need) {
 	for _, t := range s.Segments {
 		for _, r := range t.refs() {

@@ -37,7 +37,7 @@ type (
 	absence struct{}
 	// alternatives is the list of alternatives at one place.
 	alternatives []node
-	// array matches element by element; open allows more elements at its end.
+	// array matches element by element; isOpenEnded allows more elements at its end.
 	array struct {
 		elems              []node
 		isOpenEnded, exact bool

@@ -108,8 +108,8 @@ func (r *Renderer) computed(state session.State, name *ref) (string, error) {
 	return v, nil
 }
 
-// merged returns an object whose fields are those of usual, replaced or complemented by
-// those of with; fields that are absent in with are left out.
+// merged returns an object with the fields of defaults, replaced or complemented by those of changes; fields that are
+// absent in changes are left out.
 func (r *Renderer) merged(state session.State, defaults, changes *Object) (string, error) {
 	var b strings.Builder
 	b.WriteByte('{')

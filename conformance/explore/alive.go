@@ -256,7 +256,7 @@ func (p *playthrough) meetsLimit(ctx context.Context) bool {
 	return false
 }
 
-// askAgain is ask, again until the server has had time to notice the connections that have ended.
+// askAgain asks as ask does, and again until the server has had time to notice the connections that have ended.
 func (p *playthrough) askAgain(ctx context.Context) (c *conn, err error) {
 	limited, cancel := context.WithTimeout(ctx, recoveryTime)
 	defer cancel()

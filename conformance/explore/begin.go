@@ -127,7 +127,7 @@ func (s *shrinker) singleStep(trace []Step, at int, keepsFirst bool) []Step {
 	return s.selectSteps(trace, singleStepMask(trace, at, keepsFirst))
 }
 
-// singleStepMask marks the steps of one.
+// singleStepMask marks the steps that singleStep picks.
 func singleStepMask(trace []Step, at int, keepsFirst bool) []bool {
 	keep := make([]bool, len(trace))
 	keep[at], keep[len(trace)-1] = true, true
@@ -198,7 +198,7 @@ func (s *shrinker) first(ctx context.Context, all []Trace, sparing bool) (Trace,
 // without a job, the last step.
 func (s *shrinker) unit(trace []Step) []Step { return s.selectSteps(trace, s.jobStepMask(trace)) }
 
-// jobStepMask marks the steps of unit.
+// jobStepMask marks the steps that unit picks.
 func (s *shrinker) jobStepMask(trace []Step) []bool {
 	keep := make([]bool, len(trace))
 	symbol := s.target.job
@@ -321,7 +321,7 @@ func (s *shrinker) selectSteps(trace []Step, keep []bool) (steps []Step) {
 	return steps
 }
 
-// places returns where the steps of closed are.
+// places returns where the steps of selectSteps are in the trace.
 func (s *shrinker) places(trace []Step, keep []bool) (all []int) {
 	verb := s.config.subject.Introduction.Verb
 	before := map[int][]int{} // by connection: the steps that opened it last, and introduced its client since then

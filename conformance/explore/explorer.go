@@ -19,8 +19,8 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// Explorer explores one server. Subject and Target must be set; the zero value of
-// everything else works. An Explorer is used once.
+// Explorer explores one server. Alphabet and Target must be set; the zero value of everything else works. An Explorer
+// is used once.
 //
 // The commands follow from the seed and from the replies: the same seed against a
 // server that answers the same gives the same commands. All names (queues, jobs,
@@ -31,7 +31,7 @@ type Explorer struct {
 	Target   play.Target
 	Password string // of the target, empty if it has none
 	Seed     uint64 // of the commands
-	// what the names on the server follow from, if no other play there has it; they are random if empty
+	// what the prefix of all names on the server follows from, if no other play there has it; random if empty
 	NameSeed       string
 	Steps          int           // commands at most; 10,000 if zero and Time is zero too
 	MinAnswers     int           // of Steps that must be answered, or a [Property] is inconclusive; one of 500 if zero
@@ -55,7 +55,7 @@ type Explorer struct {
 	// found; all else is done when the exploration is over.
 	Shrinking time.Duration
 
-	// Disrupt is what is done to the target at any moment, if it is a [Disrupter]: some of Subject.Disruptions.
+	// Disrupt is what is done to the target at any moment, if it is a [Disrupter]: some of Alphabet.Disruptions.
 	Disrupt []target.Action
 
 	// StartTarget starts another server like the target, for making findings small: a
@@ -279,7 +279,7 @@ type exploration struct {
 	play          *playthrough
 	gen           *generator
 	trace         []Step
-	sightingCount int // of play.found
+	sightingCount int // of play.sightings: those that were taken
 
 	number int // of findings
 

@@ -38,7 +38,7 @@ func (n *names) expand(t scenarios.Template, conn int) string {
 	return t.Expand(func(name scenarios.Name) string { return n.expandName(name, conn) })
 }
 
-// expandName is the value of a name. Jobs and indexed names are others in each round.
+// expandName returns the value of a name. Jobs and indexed names are others in each round.
 func (n *names) expandName(name scenarios.Name, conn int) string {
 	grammar, base := n.dialect.Grammar(), name.Base()
 	if base == "now" {

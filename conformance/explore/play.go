@@ -83,7 +83,7 @@ type reply struct {
 
 // config is what all plays of an exploration share.
 type config struct {
-	nameSeed  string // see Explorer.Names
+	nameSeed  string // see Explorer.NameSeed
 	subject   *Alphabet
 	target    play.Target
 	terms     law.Terms     // but for the prefix
@@ -222,7 +222,7 @@ func (p *playthrough) forget(c *conn) {
 	c.dueReplies = 0
 }
 
-// end plays an End.
+// end plays a step that ends a connection.
 func (p *playthrough) end(ctx context.Context, c *conn, ending scenarios.Ending) {
 	if ending == scenarios.HalfClosed && c.End(ending) != nil { // this kind of connection has no half-close
 		ending = scenarios.Closed

@@ -178,7 +178,7 @@ func (p Pool) Begin(ctx context.Context) (context.Context, context.CancelFunc) {
 	return Until(ctx, p.end)
 }
 
-// Share returns how long the next of n findings may be shrunk: its part of the time that is left. known: one of its
+// Share returns how long the next of n findings may be shrunk: its part of the time that is left. isKnown: one of its
 // kind was reproduced already, so that it gets a quarter of that only, because the reason is probably the same, and
 // what does not come again costs most. Zero is no limit.
 func (p Pool) Share(n int, isKnown bool) time.Duration {

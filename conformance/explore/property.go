@@ -88,7 +88,7 @@ func (f *Finding) refusedVerb() string {
 	return ""
 }
 
-// openCause returns Evidence.Open.
+// openCause returns Evidence.OpenCause.
 func (s propertyResult) openCause() string {
 	if s.hasServed && 2*s.answers < s.commands {
 		return "fewer than half of the commands were answered"

@@ -301,7 +301,7 @@ func (p *playthrough) noteUnreadable(c *conn, err *session.SyntaxError) {
 	p.cover.addUnread(p.grammar().VerbOf(c.awaited), err)
 }
 
-// noteClose records that the server has closed a connection, as it may; asked: at a command.
+// noteClose records that the server has closed a connection, as it may; wroteBefore: just behind a command.
 func (p *playthrough) noteClose(c *conn, at time.Time, wroteBefore bool) {
 	if !wroteBefore {
 		p.closes = append(p.closes[max(0, len(p.closes)-8):], at)

@@ -33,8 +33,8 @@ func (w *writer) writeHit(step, conn int) {
 	w.Expect(w.conn(conn), window, w.expectation(reply))
 }
 
-// expectation is what the line that fails expects, as a script has it; came is what comes
-// where the finding is about something beside it.
+// expectation is what the line that fails expects, as a script has it; reply is what comes where the finding is
+// about something beside it.
 func (w *writer) expectation(reply string) string {
 	switch w.r.hit.Rule {
 	case RuleExtra, RuleGrammar, RuleClosed:

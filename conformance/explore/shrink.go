@@ -24,7 +24,7 @@ type shrinker struct {
 	earlier         map[string]bool            // what was found before, which is no match
 	reportedClauses []string                   // clauses under which it need not be shrunk
 	limit           time.Duration              // that all this may take; no limit if zero
-	trialServer     *trialServer               // where tries are played one after the other; nil: see fresh
+	trialServer     *trialServer               // where tries are played one after the other; nil: see startTarget
 	look            bool                       // it was just found: short conversations alone are tried, with short waits
 	progress        func(Progress)             // is called before each play; may be nil
 	revive          func(context.Context) bool // starts a server again that a try has ended; nil where that cannot be done
@@ -80,7 +80,7 @@ func (s *shrinker) shrink(ctx context.Context, f *Finding) {
 	s.minimal(ctx, limited, f, trace)
 }
 
-// shrinkFurther is shrink for what an earlier one has cut, and goes on with its result.
+// shrinkFurther makes smaller what an earlier call of shrink has cut, and goes on with its result.
 func (s *shrinker) shrinkFurther(ctx context.Context, f *Finding) {
 	ctx, cancel := withLimit(ctx, s.limit)
 	defer cancel()

@@ -9,16 +9,15 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// Alphabet is what the explorer knows of a protocol: what clients may do (an alphabet),
-// what may be answered (a law), and which conversations are plain. Dialect, Start and
-// Alphabet must be set; what else is missing is not used.
+// Alphabet is what the explorer knows of a protocol: what clients may do, what may be answered (a law), and what is
+// plain. Dialect, Start and Generate must be set; what else is missing is not used.
 type Alphabet struct {
 	Dialect  scenarios.Dialect                 // of the scripts that show findings
 	Start    func(law.Terms) Law               // begins a play
 	Generate func(draw *Draw, l Law) Generator // of an exploration; l is the law of its play
 
 	// Lives returns the same protocol with jobs that wait for what is due later, within a limit; nil: there is nothing
-	// that takes so long, or Alphabet has it.
+	// that takes so long, or this one has it.
 	Lives func(limit time.Duration) *Alphabet
 
 	Greeting     string // what a server sends first, as an S: line; "" if it waits for the client

@@ -31,7 +31,7 @@ type Law interface {
 	StopJudging(job string)
 }
 
-// Pusher is a Law of a protocol whose server sends messages that answer no command. Law.Came judges these too.
+// Pusher is a Law of a protocol whose server sends messages that answer no command. Law.Judge judges these too.
 type Pusher interface {
 	// NextMessage returns a message that the server has to send now, whatever clients do next; nil if there is none.
 	NextMessage(now time.Time) *DueMessage

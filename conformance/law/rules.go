@@ -20,8 +20,8 @@ var traitNames = []string{
 //	  clauses: FETCH-04
 //	  clauses of faktory: FKT-QUEUE-01
 //
-// The first line has the name and the traits. The last one is for an extension of that name only. It panics if a trait
-// is unknown, which every test that plays the law finds.
+// The first line has the name and the traits. The last line is for the extension of that name only, in addition to the
+// line above it. It panics if a trait is unknown, which every test that plays the law finds.
 func Rules(text, extension string) map[string]Rule {
 	all := map[string]Rule{}
 	for paragraph := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {

@@ -67,7 +67,7 @@ func (t *Tap) Ended(ending session.Ending) {
 	}
 }
 
-// ended reports whether the observer gets nothing any more, which is so from now on if over is set.
+// ended reports whether the observer gets nothing any more, which is so from now on if isEnd is set.
 func (t *Tap) ended(isEnd bool) (before bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -26,7 +26,7 @@ type Watch struct {
 	dialed         int
 	occurrences    []Occurrence
 	counts         map[[2]string]int // violations, by rule and clause
-	handle         func(Occurrence)  // gets what is found, instead of found; may be nil
+	handle         func(Occurrence)  // gets what is found, instead of occurrences; may be nil
 	isShared       bool              // see Terms
 	refusals       []refusal         // that are not told yet
 	disturbedUntil time.Time         // until when refusals have another reason
@@ -118,7 +118,7 @@ func (w *Watch) BrokenClause(conn string, at time.Time) (clause, got string) {
 const duePatience = 5 * time.Second
 
 // fileMissing keeps as a violation what the server has to send, and has not sent until now. It is called before the law
-// gets an event, and next after that. What is due when a play ends is not judged.
+// gets an event, and updateDue after that. What is due when a play ends is not judged.
 func (w *Watch) fileMissing(now time.Time) {
 	for w.dueMessage != nil && now.Sub(w.dueSince) > duePatience {
 		if i := slices.IndexFunc(w.conns, func(c *Conn) bool { return c.number == w.dueMessage.Conns[0] }); i >= 0 {

@@ -80,7 +80,7 @@ func (h *host) borrow(mayReuse bool) (*host, error) {
 	return other, nil
 }
 
-// release ends a server that another has returned for a check, or keeps it for the next. Calls may be concurrent.
+// release ends a server that borrow has returned for a check, or keeps it for the next. Calls may be concurrent.
 func (h *host) release(other *host, t *task, keep bool) {
 	if !keep {
 		other.end()

@@ -21,7 +21,7 @@ import (
 
 // lawResults is what the law of the protocol found in all plays.
 type lawResults struct {
-	general  []string // see conformance.Protocol
+	general  []string // see conformance.Suite.GeneralClauses
 	rules    map[string]law.Rule
 	findings map[lawKey]*lawFinding
 	tally    law.Tally
@@ -212,8 +212,8 @@ func (f *lawFinding) isUnsteady(clauses []string) bool {
 		(!f.Doubtful || len(clauses) == 0)
 }
 
-// lawChecks returns a check for each rule that was broken, in the order of their names. broken are the clauses that
-// other checks have found broken.
+// lawChecks returns a check for each rule that was broken, in the order of their names. clauses are those that other
+// checks have found broken.
 func (s *runState) lawChecks(clauses []string) []reports.Check {
 	byRule := map[string]*reports.Check{}
 	keys := slices.SortedFunc(maps.Keys(s.law.findings), func(a, b lawKey) int {

@@ -226,8 +226,7 @@ func (s *runState) setup(t *task) conformance.Setup {
 	return setup
 }
 
-// judge returns the verdicts of a play; again means that lag made it inconclusive and
-// another try may decide it.
+// judge returns the verdicts of a play. It needs a replay if lag made it inconclusive and another try may decide it.
 func (s *runState) judge(t *task) (check reports.Check, needsReplay bool) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -225,7 +225,7 @@ func (s *runState) report(ctx context.Context) *reports.Report {
 	return rep
 }
 
-// brokenClauses returns the clauses of findings that are not about a script of the user's own.
+// brokenClauses returns the clauses that findings show broken themselves: none that blames an earlier command.
 func brokenClauses(checks []reports.Check) (clauses []string) {
 	for _, c := range checks {
 		for _, f := range c.Findings {

@@ -43,9 +43,8 @@ var needWords = map[scenarios.Need]string{
 	scenarios.NeedFlush:    "permission to delete everything",
 }
 
-// verdicts returns the verdicts that follow from the evidence of a play; again means that
-// lag made it inconclusive and another try, alone, may decide it. What waits for a second play gets it whatever else
-// was found.
+// verdicts returns the verdicts that follow from a play. needsReplay: lag kept it open, and another try, alone, may
+// decide it. What waits for a second play gets it whatever else was found.
 func (s *runState) verdicts(t *task) (check reports.Check, needsReplay bool) {
 	v := &resultBuilder{state: s, description: t.description, evidence: t.evidence, fatal: t.isFatal, check: reports.Check{
 		ID: t.description.ID, Title: t.description.Title, File: t.description.File, Took: t.evidence.Took,
@@ -275,7 +274,7 @@ func (v *resultBuilder) decideCheck() {
 	}
 }
 
-// setUpCause returns what a set-up line has shown, if the play went on and nothing else tells it.
+// setUpCause returns the cause that a set-up line has shown, if the play went on and nothing else tells it.
 func (v *resultBuilder) setUpCause() cause {
 	for _, r := range v.evidence.Results {
 		isReported := func(s law.Occurrence) bool { return s.Conn == r.Conn && s.At.Sub(v.evidence.Began) == r.At }

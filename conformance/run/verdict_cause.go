@@ -16,8 +16,8 @@ type cause struct {
 	line           int    // of the script; 0 if the cause is none of its lines
 	words          string // without the line
 	isTransient    bool   // another try, alone, may pass
-	isHalted       bool   // something that the server did is the reason: see reports.ClauseVerdict.Halted
-	hasOtherBreach bool   // see reports.ClauseVerdict.Beside
+	isHalted       bool   // something that the server did is the reason: see reports.ClauseVerdict.IsHalted
+	hasOtherBreach bool   // see reports.ClauseVerdict.HasOtherBreach
 }
 
 // String returns the line and the reason.

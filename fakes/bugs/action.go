@@ -20,7 +20,7 @@ func requeue(e *event)  { e.Requeue = true }
 // answerOK answers what was refused with OK.
 func answerOK(e *event) { e.Err, e.Reply = nil, fakes.OK() }
 
-// discard has a job that failed go nowhere, and retry come back.
+// discard has a job that failed go nowhere, and retry has it come back.
 func discard(e *event) { e.Set = "" }
 func retry(e *event)   { e.Set = "retries" }
 

@@ -23,7 +23,7 @@ func do(act func(*event), conditions ...condition) func(*event) {
 // actIf returns a hook that acts on the events for which a condition holds.
 func actIf(match condition, act func(*event)) func(*event) { return catalogue.ActIf(match, act) }
 
-// allOf returns the condition that all of some hold, and either the one that any of some holds.
+// allOf returns the condition that all of some conditions hold, and anyOf that at least one does.
 func allOf(conditions ...condition) condition { return catalogue.All(conditions...) }
 func anyOf(conditions ...condition) condition { return catalogue.Any(conditions...) }
 
@@ -43,7 +43,7 @@ func atPoint(p fakes.Point, verbs []string) condition {
 	}
 }
 
-// atParsed, checked, ran and writing hold at these points of some commands, of all if none is named.
+// atParsed, atChecked, atRan and atWriting hold at these points of some commands, of all if none is named.
 func atParsed(verbs ...string) condition  { return atPoint(fakes.Parsed, verbs) }
 func atChecked(verbs ...string) condition { return atPoint(fakes.Checked, verbs) }
 func atRan(verbs ...string) condition     { return atPoint(fakes.Ran, verbs) }
@@ -60,7 +60,7 @@ func isRefused(verbs ...string) condition {
 	return allOf(atRan(verbs...), hasError, func(e *event) bool { return e.Conn.Identified })
 }
 
-// hasNoError and wrong say whether the command is refused.
+// hasNoError and hasError say whether the command is refused.
 func hasNoError(e *event) bool { return e.Err == nil }
 func hasError(e *event) bool   { return e.Err != nil }
 
@@ -93,7 +93,7 @@ func isLastLeaving(e *event) bool {
 // isEndOfWait holds when a job is reserved for a FETCH that waits.
 func isEndOfWait(e *event) bool { return e.Point == fakes.Reserved && e.Command.Verb == fwp.PUSH }
 
-// isScheduled holds when a job is scheduled, and due when such a job is due.
+// isScheduled holds when a job is scheduled, and isDue when such a job is due.
 func isScheduled(e *event) bool { return e.Point == fakes.Scheduled && e.Set == "scheduled" }
 func isDue(e *event) bool       { return e.Point == fakes.ComingDue && e.Set == "scheduled" }
 

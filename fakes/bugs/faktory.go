@@ -12,7 +12,7 @@ import (
 )
 
 // Faktory returns the bugs of what Faktory adds to the specification, sorted by name: of a server with
-// [fakes.LikeFaktory].
+// [fakes.Faktory].
 func Faktory() []fakes.Bug { return slices.Clone(faktoryRows()) }
 
 var faktoryRows = sync.OnceValue(func() []fakes.Bug {

@@ -47,8 +47,8 @@ var fetchBugs = []fakes.Bug{
 		})),
 }
 
-// hasQueues, several and bare say how many queues a FETCH has, and isFromLaterQueue that its job is not of the first
-// one.
+// hasQueues, hasSeveralQueues and hasNoArguments say what queues a FETCH names; isFromLaterQueue, that its job is not
+// of the first one.
 func hasQueues(e *event) bool        { return len(e.Queues) > 0 }
 func hasSeveralQueues(e *event) bool { return len(e.Queues) > 1 }
 func hasNoArguments(e *event) bool   { return e.Command.Args == nil }

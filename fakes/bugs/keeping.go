@@ -134,7 +134,7 @@ func changeEach(match func(*storedJob) bool, change func(*storedJob)) func(*fake
 	}
 }
 
-// twice adds jobs a second time, changed.
+// duplicateEach adds jobs a second time, changed.
 func duplicateEach(match func(*storedJob) bool, change func(*storedJob)) func(*fakes.Snapshot) {
 	return func(s *fakes.Snapshot) {
 		for _, j := range slices.Clone(s.Jobs) {

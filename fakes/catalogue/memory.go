@@ -42,8 +42,7 @@ func WithMemoryBy[E any, K comparable, V any](
 	})
 }
 
-// ActAfter returns hooks that act on the events for which is holds from when, for the same key, something has happened
-// on.
+// ActAfter returns hooks that act on the events that match, once cause has held for the same key.
 //
 //go:noinline
 func ActAfter[E any, K comparable](key func(*E) K, cause, match func(*E) bool, act func(*E)) func() func(*E) {
@@ -57,16 +56,15 @@ func ActAfter[E any, K comparable](key func(*E) K, cause, match func(*E) bool, a
 	})
 }
 
-// ActNext returns hooks that act on the first event for which is holds after, for the same key, something has happened;
-// again whenever it has happened again.
+// ActNext returns hooks that act on the first event that matches after cause has held for the same key, each time anew.
 //
 //go:noinline
 func ActNext[E any, K comparable](key func(*E) K, cause, match func(*E) bool, act func(*E)) func() func(*E) {
 	return Recall(key, cause, ServerKey[E], match, func(_ struct{}, e *E) { act(e) })
 }
 
-// Recall returns hooks that note something when it happens, and act with it at the first event after that for which is
-// holds, for the same key.
+// Recall returns hooks that note something when cause holds, and act with it at the next event of the same key that
+// matches.
 //
 //go:noinline
 func Recall[E any, K comparable, V any](
@@ -108,7 +106,7 @@ type Memory[K comparable, V any] struct {
 	values map[K]*V
 }
 
-// GetOrAdd returns what is remembered for a key, to be read and changed; it is zero at first.
+// GetOrAdd returns what is remembered for a key, to be read and changed; it adds a zero value if there is none.
 //
 //go:noinline
 func (m *Memory[K, V]) GetOrAdd(key K) *V {
@@ -126,7 +124,7 @@ func (m *Memory[K, V]) GetOrAdd(key K) *V {
 // Has reports whether something is remembered for a key.
 func (m *Memory[K, V]) Has(key K) bool { return m.values[key] != nil }
 
-// Take returns what is remembered for a key, and forgets it; known is false if there is nothing.
+// Take returns what is remembered for a key, and forgets it; ok is false if there is nothing.
 func (m *Memory[K, V]) Take(key K) (value V, ok bool) {
 	if v := m.values[key]; v != nil {
 		delete(m.values, key)

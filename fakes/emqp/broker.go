@@ -216,15 +216,15 @@ func (b *Broker) tick() time.Duration {
 
 // Config has the settings of a broker. The zero Config works.
 type Config struct {
-	// Router is for both sockets. Its Joined and Left are the broker's own.
+	// Router is for both sockets. Its OnJoin and OnLeave are the broker's own.
 	Router zmtp.RouterConfig
 
 	// Interval is how long the broker sends a worker or scheduler nothing before it sends a HEARTBEAT, 3 s if zero.
 	// One from which it has no message for Timeout, three intervals if zero, has disconnected. (Heartbeating)
 	Interval, Timeout time.Duration
 
-	// MaxWaiting is how many messages wait for workers and schedulers; 100,000 if zero. More are dropped, which
-	// Counts tells.
+	// MaxWaiting is how many messages wait for workers and schedulers; 100,000 if zero. More are dropped; Counts
+	// returns how many.
 	MaxWaiting int
 
 	// Stops makes the broker end all connections and listen no more, a moment after a DISCONNECT.
@@ -258,8 +258,8 @@ const (
 	Scheduler
 )
 
-// Event is a message before it is handled or sent. A hook may change the fields below IsFromBroker, and the Peer to
-// which it is sent: that one has a connection to the same socket then.
+// Event is a message before it is handled or sent. A hook may change Frames, Drop, Repeats, Delay, Disconnect and Stay,
+// and the Peer to which it is sent: that one has a connection to the same socket then.
 type Event struct {
 	Peer         string // its identity, which one on another socket may have too
 	Role         Role

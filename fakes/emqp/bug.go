@@ -83,7 +83,7 @@ func queueOf(e *Event) string { return string(e.Frames[atFirst]) }
 
 // queuesOf returns the names in an INFORM.
 func queuesOf(e *Event) (names []string) {
-	queues, _ := emqp.ParseQueues(queueOf(e)) // is has checked it
+	queues, _ := emqp.ParseQueues(queueOf(e)) // isCommand has checked it
 	for _, q := range queues {
 		names = append(names, q.Name)
 	}
@@ -92,7 +92,7 @@ func queuesOf(e *Event) (names []string) {
 
 // wantsReply reports whether a REQUEST asks for a reply.
 func wantsReply(e *Event) bool {
-	h, _ := emqp.ParseHeaders(string(e.Frames[atHeaders])) // is has checked it
+	h, _ := emqp.ParseHeaders(string(e.Frames[atHeaders])) // isCommand has checked it
 	return h.Has(emqp.ReplyRequested)
 }
 

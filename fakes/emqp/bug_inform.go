@@ -108,7 +108,7 @@ func dropOtherWorkers() func(*Event) {
 func endQueues() func(*Event) {
 	type memory struct {
 		queues, endedQueues catalogue.Memory[string, []string]
-	} // by worker; by queue
+	} // queues by worker; endedQueues by queue
 	return catalogue.WithMemory(isAny, func(m *memory, e *Event) {
 		switch {
 		case !e.IsFromBroker && isCommand(e, emqp.INFORM):

@@ -51,7 +51,7 @@ var requestBugs = []Bug{
 // isMalformed is the condition of a message of a peer that breaks the document.
 func isMalformed(e *Event) bool { return !e.IsFromBroker && !isCommand(e) }
 
-// loseNamed returns hooks by which REQUESTs are lost behind a message for which when is true.
+// loseNamed returns hooks that lose the REQUESTs behind a message that matches, if it names their queue.
 func loseNamed(match func(*Event) bool) func() func(*Event) {
 	return catalogue.WithMemory(isFromPeer, func(queueNames *catalogue.Memory[string, bool], e *Event) {
 		switch {
@@ -79,7 +79,7 @@ func compactJSON(text []byte) []byte {
 	return compact.Bytes()
 }
 
-// mergeQueueNames returns hooks by which names of queues are the same if how makes the same of them.
+// mergeQueueNames returns hooks by which queues are the same if edit makes the same of their names.
 func mergeQueueNames(edit func(string) string) func() func(*Event) {
 	informs := renameQueues(mapNames(edit))
 	return catalogue.WithMemory(isAny, func(names *catalogue.Memory[string, string], e *Event) {

@@ -79,7 +79,7 @@ func (c *countGate[E]) isOpen(e *E) bool {
 
 func (c *countGate[E]) see(*E) {}
 
-// afterGate is open after an event with the same key, at least so long after the last one; once: only for the next
+// afterGate is open after an event with the same key, at least so long after the last one; isSingle: only for the next
 // event.
 type afterGate[E any] struct {
 	match    func(*E) bool

@@ -58,8 +58,8 @@ func (st *Store[J, E]) First(name string) (j J, ok bool) {
 	return j, false
 }
 
-// Move moves the jobs of a set that match, the first that is due first: to Dead, to Nowhere, or, as Queued, to their
-// queues. Dead jobs can be moved if the store keeps them.
+// Move moves the jobs of a set that match, in the order in which they are due: to Dead, to Nowhere, or, as Queued, to
+// their queues. Dead jobs can be moved if the store keeps them.
 func (st *Store[J, E]) Move(cause E, from Set, match func(J) bool, to Set) {
 	st.mu.Lock()
 	defer st.mu.Unlock()

@@ -24,7 +24,7 @@ func (st *Store[J, E]) timeline(set Set) *timeline[J] {
 	return &st.scheduled
 }
 
-// arm makes the clock act at due or earlier.
+// arm makes the clock act at dueTime or earlier.
 func (st *Store[J, E]) arm(dueTime time.Time) {
 	if !st.nextAction.IsZero() && !dueTime.Before(st.nextAction) {
 		return
@@ -36,8 +36,8 @@ func (st *Store[J, E]) arm(dueTime time.Time) {
 	}
 }
 
-// Run is the clock of the store: it handles what is due and sleeps until the next time. by is passed to the policy. It
-// blocks until done is closed.
+// Run is the clock of the store: it handles what is due and sleeps until the next time. cause is passed to the policy.
+// It blocks until done is closed.
 func (st *Store[J, E]) Run(cause E, done <-chan struct{}) {
 	start := st.Now()
 	timer := time.NewTimer(0)
@@ -89,8 +89,8 @@ func (st *Store[J, E]) nextDueTime() (dueTime time.Time, ok bool) {
 	return dueTime, ok
 }
 
-// Advance sets the clock of the store forward, and handles everything that is due until then, each at its
-// time: a reservation that ends on the way, and the retry that follows from it. by is passed to the policy.
+// Advance sets the clock of the store forward, and handles everything that is due until then, each at its time: a
+// reservation that ends on the way, and the retry that follows from it. cause is passed to the policy.
 func (st *Store[J, E]) Advance(cause E, d time.Duration) {
 	st.mu.Lock()
 	defer st.mu.Unlock()

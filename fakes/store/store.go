@@ -104,7 +104,7 @@ func (st *Store[J, E]) Push(cause E, j J, dueTime time.Time) error {
 	return nil
 }
 
-// addBytes counts the bytes of a job that is put somewhere, and drop those of one that is removed.
+// addBytes counts the bytes of a job that is put somewhere, and subtractBytes those of one that is removed.
 func (st *Store[J, E]) addBytes(j J) {
 	if st.config.MaxBytes > 0 {
 		st.adjustBytes(st.config.Size(j))

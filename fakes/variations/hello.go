@@ -15,7 +15,7 @@ import (
 
 // helloVariations are about HELLO, greetings and passwords.
 var helloVariations = []fakes.Variation{
-	// About HELLO, whose state and version.
+	// About HELLO: its version, its fields, and what follows one that is refused.
 	variation("hello-any-version", do(setVersion, atPoint(fakes.Parsed, fwp.HELLO))),
 	variation("hello-identity-kept",
 		catalogue.WithMemoryBy(wid, catalogue.All(isValid(fwp.HELLO), hasWid), func(previous *string, e *event) {

@@ -20,7 +20,7 @@ func do(act func(*event), conditions ...condition) func(*event) {
 	return catalogue.ActIf(catalogue.All(conditions...), act)
 }
 
-// at holds at some points, of at a point of some commands, and valid and done if these are not refused.
+// at holds at some points, atPoint at a point of some commands, isValid and isDone if these are not refused.
 //
 //go:noinline
 func at(points ...fakes.Point) condition {
@@ -39,7 +39,7 @@ func isDone(verbs ...string) condition {
 	return catalogue.All(atPoint(fakes.Ran, verbs...), hasNoError)
 }
 
-// hasNoError and wrong say whether the command is refused, and about whether for one of some reasons.
+// hasNoError and hasError say whether the command is refused, and isAbout whether for one of some reasons.
 func hasNoError(e *event) bool { return e.Err == nil }
 func hasError(e *event) bool   { return e.Err != nil }
 

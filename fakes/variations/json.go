@@ -107,7 +107,7 @@ func hasMemberTwice(text []byte) bool {
 	return isHashWithTwin(d)
 }
 
-// isHashWithTwin is [twice] for the next value of a decoder; it reads that value to its end unless it returns true.
+// isHashWithTwin is [hasMemberTwice] for the next value of a decoder, which it reads to its end unless it returns true.
 func isHashWithTwin(d *json.Decoder) bool {
 	token, err := d.Token()
 	delim, ok := token.(json.Delim)

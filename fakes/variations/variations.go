@@ -13,7 +13,7 @@ import (
 //
 // Every variation in Go is in the file that has the first word of its name:
 //
-//	connection.go  connections, consumer, end, kill, producer, restart, told
+//	connection.go  connections, consumer, end, kill, producer, restart
 //	hello.go       hello, hi, password
 //	job.go         job, null
 //	json.go        json; style.go has the ways to write the same JSON

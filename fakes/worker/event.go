@@ -19,21 +19,21 @@ const (
 	Introducing
 
 	// Sending: Line is written, with its CRLF. Skip: it is not, and no reply is awaited. Delay: before it.
-	// Ahead: more lines, written with it and answered after it.
+	// ExtraLines: more lines, written with it and answered after it.
 	Sending
 
 	// Replied: Reply is the answer to Verb. Close: the worker takes the connection for broken. Exit: the worker
-	// ends. Again: the command is sent again.
+	// ends. Repeat: the command is sent again.
 	Replied
 
 	// Fetching: Queues are those of the next FETCH. Skip: it is not sent, and the next one is considered after Delay. Skip
 	// without Delay: the worker is quiet. Close: its connection is ended, too.
 	Fetching
 
-	// Delivered: Job was received. Skip: it is neither run nor reported. Again: it is run and reported twice.
+	// Delivered: Job was received. Skip: it is neither run nor reported. Repeat: it is run and reported twice.
 	Delivered
 
-	// Ran: Job has the Outcome. Skip: it is not reported. Again: it is reported twice. Fields are those of the report.
+	// Ran: Job has the Outcome. Skip: it is not reported. Repeat: it is reported twice. Fields are those of the report.
 	Ran
 
 	// Beating: Fields are those of the next BEAT, Interval the time until the one after it. Skip: it is not sent.
@@ -44,7 +44,7 @@ const (
 	Ordered
 
 	// ConnectionLost: a connection was lost or, with Err, could not be opened. Delay: until the next dial. Skip: no other
-	// one is opened for its executor. Again: reports without a reply are not repeated; a producer pushes the job again.
+	// one is opened for its executor. Repeat: reports without a reply are not repeated; a producer pushes the job again.
 	ConnectionLost
 
 	// Quitting: the grace of a termination begins; Interval is how long it is. Skip: what runs is not reported as failed.
@@ -57,7 +57,7 @@ const (
 	Exiting
 
 	// Pushing: a producer is about to push the work unit that has these Fields; Line is the job as it was handed over.
-	// Skip: it is not pushed. Again: it is pushed twice.
+	// Skip: it is not pushed. Repeat: it is pushed twice.
 	Pushing
 
 	// Pushed: the caller is told State, "pushed" or "refused"; Reply is that of the PUSH, of no kind if none was received.

@@ -147,7 +147,8 @@ func (w *Worker) stayQuiet(ctx context.Context, c *conn, isClosing bool) error {
 	}
 }
 
-// soon is how quick a FETCH without a job is that did not wait; pauseAfter keeps it from being sent in a tight loop.
+// minFetchTime is how long a FETCH without a job takes if it waits; behind a quicker one there is a pauseAfter, so that
+// it is not sent in a tight loop.
 const (
 	minFetchTime = 50 * time.Millisecond
 	pauseAfter   = 200 * time.Millisecond
@@ -272,7 +273,7 @@ func (w *Worker) crash(ctx context.Context, _ *Job) error {
 	return ctx.Err()
 }
 
-// A job has a connection for every few of its pushes, but not more than some.
+// A job opens a connection for every pushesPerConn of its pushes, but no more than maxPushConns.
 const (
 	pushesPerConn = 2
 	maxPushConns  = 8

@@ -104,7 +104,7 @@ type conn struct {
 	commands chan parsedCommand
 }
 
-// parsedCommand is a command, or what is wrong with it; lost means that nothing behind it can be read.
+// parsedCommand is a command, or what is wrong with it; isFatal means that nothing behind it can be read.
 type parsedCommand struct {
 	command workq.Command
 	err     error

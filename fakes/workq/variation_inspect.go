@@ -8,7 +8,7 @@ import (
 	"github.com/fwpsuite/fwp/protocols/workq"
 )
 
-// jobVerbs are the verbs of inspect that show jobs, inspects are all of them.
+// jobVerbs are the verbs of inspect that show jobs, inspectVerbs are all of them.
 var (
 	jobVerbs     = []string{workq.InspectJob, workq.InspectJobs, workq.InspectScheduled}
 	inspectVerbs = []string{

@@ -90,7 +90,7 @@ type Event struct {
 	Retry      *int64 `json:"retry,omitempty"`
 	ReserveFor *int64 `json:"reserve_for,omitempty"`
 	// At is the at of a pushed job on the clock of the history, 0 if it has none. How far
-	// that may be off the clock of the server is Limits.Early. (AMB-36)
+	// that may be off the clock of the server is Limits.MaxLead. (AMB-36)
 	At time.Duration `json:"at,omitempty"`
 	// Body represents everything else that must be delivered as it was pushed; equal
 	// bodies are equal strings, such as a digest of jobtype and args. It is compared

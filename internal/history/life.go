@@ -15,7 +15,7 @@ type life struct {
 
 	retries  int64 // how often it may be tried again, or unlimited
 	reserve  time.Duration
-	earliest time.Duration // it must not be delivered before
+	earliest time.Duration // the earliest time at which it may be delivered
 	begin    time.Duration // after this it is certainly in its queue, unless it was taken
 
 	calls     []call // in their order

@@ -163,7 +163,7 @@ func (j *judge) judgeSequence() {
 	}
 }
 
-// runToEnd is run with an end that the deadline allows.
+// runToEnd is run with only those ends that the deadline allows.
 func (s *search) runToEnd(d deadline) searchResult {
 	clone := *s
 	clone.machine.allowsEnd, clone.final = true, d.allows

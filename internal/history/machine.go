@@ -17,7 +17,7 @@ const (
 // which it can be reached: later ones allow nothing more, since no step has a deadline.
 type state struct {
 	now    time.Duration
-	since  time.Duration // held: when it was delivered. queued, waiting: it is not delivered before
+	since  time.Duration // held: when it was delivered; queued or waiting: the earliest time of its next delivery
 	fails  int64         // how often it failed
 	holder int32         // that holds it
 	phase  phase
@@ -45,12 +45,12 @@ type rule uint8
 
 const (
 	noRule       rule = iota
-	ruleRetries       // retries
-	ruleBackoff       // backoff
+	ruleRetries       // a job is not delivered after its last retry
+	ruleBackoff       // a job that failed waits for the backoff
 	ruleAck           // an ACK ends the job
 	ruleFlush         // a FLUSH ends the job
 	ruleHeld          // a job that is held is not delivered
-	ruleSchedule      // ready
+	ruleSchedule      // a job is not delivered before its at
 	rulePush          // a job is delivered after its PUSH
 )
 
@@ -125,8 +125,8 @@ func (m *machine) deliver(from state, c *call, to *steps) {
 	}
 }
 
-// answer adds the states in which an ACK or a FAIL has no effect. It reports whether c is of
-// the holder, and whether there is a job at all.
+// answer adds the states in which an ACK or a FAIL has no effect. isHolder reports whether c
+// is of the holder, isPossible whether there is a job at all.
 func (m *machine) answer(from state, c *call, to *steps) (isHolder, isPossible bool) {
 	isHolder = c.isSure && from.phase == phaseHeld && from.holder == c.holder
 	if isHolder {

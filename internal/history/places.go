@@ -36,8 +36,8 @@ func (j *judge) addInvented(n int, breach Breach, detail func(delivery int32) st
 	}
 }
 
-// judgePlaces compares each delivery with the FETCH, which must name the queue, and with the
-// PUSH, which must have the same contents. It adds one finding for each rule.
+// judgePlaces compares each delivery with its PUSH (queue and contents) and with the queues
+// that its FETCH names. It adds one finding for each rule.
 func (j *judge) judgePlaces(n int) {
 	x, l := j.index, &j.life
 	var astray, moved, changed bool

@@ -10,7 +10,7 @@ type search struct {
 	// final reports whether the job may end in a state; nil allows any.
 	final func(state) bool
 
-	deadEnds map[spot]struct{} // dead ends; only kept for more than a few calls
+	deadEnds map[spot]struct{} // spots from which no order works; kept only if there are more than fewCalls calls
 	budget   int               // places that may still be tried
 }
 

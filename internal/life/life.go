@@ -144,7 +144,7 @@ func (b *builder) pushed(e *history.Event) string {
 	return ""
 }
 
-// begin gives the job to somebody.
+// begin begins the stay of the job with a holder: a worker, or the server.
 func (b *builder) begin(holder string, at time.Duration, isHeld bool) {
 	b.stays[holder] = len(b.life.Stays)
 	b.life.Stays = append(b.life.Stays,
@@ -159,7 +159,7 @@ func (b *builder) reservationEnd(holder string) time.Duration {
 	return 0
 }
 
-// leave takes the job from somebody, and says for how long it was there; "" if it was not.
+// leave ends the stay of the job with a holder, and says how long it was; empty if there was none.
 func (b *builder) leave(holder string, at time.Duration, words, ending string) string {
 	i, ok := b.stays[holder]
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// Record is what is known of jobs.
+// Record is the calls about jobs that were read from one file, and the findings about these jobs.
 type Record struct {
 	Name     string // of the file, or of the check
 	Calls    []history.Event

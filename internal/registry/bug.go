@@ -146,8 +146,7 @@ func (p *Entry) bugElsewhere(name string) string {
 	return ""
 }
 
-// UpgradeBugsNamed returns the bug of that name among those of what the embedded server keeps; none for an empty
-// name.
+// UpgradeBugsNamed returns the UpgradeBugs of a name, one at most; none for an empty name.
 func (p *Entry) UpgradeBugsNamed(name string) ([]Bug, error) {
 	var names []string
 	for _, f := range p.UpgradeBugs() {

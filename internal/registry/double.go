@@ -15,7 +15,7 @@ type DoubleConfig struct {
 	TLS *tls.Config // nil: it does not encrypt
 	// Extension is one of Entry.Extensions, which the server has; empty: none.
 	Extension string
-	// FindBug returns the bug of a name or a rule, for its control: see Peer.BugOrRule.
+	// FindBug returns the bug of a name or a rule, for its control: see Entry.BugOrRule.
 	FindBug func(name string) (Bug, error)
 }
 

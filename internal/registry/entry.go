@@ -15,7 +15,7 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// Entry is all that the programs need of one protocol. Protocol and Scheme must be set: all else may stay empty, and
+// Entry is all that the programs need of one protocol. Suite and Scheme must be set: all else may stay empty, and
 // the commands that need it say then that they do not work with the protocol. It is not changed once it is in use, and
 // safe for concurrent use.
 type Entry struct {
@@ -40,12 +40,12 @@ type Entry struct {
 	Rules *Rules
 	// Embed starts the embedded server; see Start. Nil: there is none.
 	Embed func(Config) (*Server, error)
-	// Double serves as a test double. Nil: fwpcheck serve does not work with it. Serves says what it serves and prints,
-	// for the help of that.
+	// Double serves as a test double. Nil: fwpcheck serve does not work with it. ServeHelp says what it serves and
+	// prints, for the help of that command.
 	Double    func(DoubleConfig) (*Double, error)
 	ServeHelp string
 	// Extensions are what some servers add to the protocol, by their names: the protocol with more rows in its
-	// tables. Extension is the name of a Peer that WithExtension has returned.
+	// tables. Extension is the name of the extension in an Entry that WithExtension has returned.
 	Extensions map[string]func() *Entry
 	Extension  string
 	// ExtensionVerbs are the verbs of an extension, of which MissingVerbs returns those that a server does not have. The
@@ -74,7 +74,7 @@ type Entry struct {
 	CanDisrupt bool
 	// HasClientRules says whether protocols/fwp/clientrules has rules for what its clients and its servers do.
 	HasClientRules bool
-	// Workers returns the side of its workers. Nil: fwpcheck worker does not work with it, unless it is Monitored.
+	// Workers returns the side of its workers. Nil: fwpcheck worker works with it only if HasClientRules is set.
 	Workers func() *fwpsituations.OtherProtocol
 	// Clients are the worker and the producer of the suite. Nil: there are none.
 	Clients []*Client

@@ -57,7 +57,7 @@ type allowance struct {
 	unfinished    int // bytes that were read of the present message
 	holdsPlace    bool
 	isInterrupted atomic.Bool   // a wait is given up, until the reader has reported it
-	wake          chan struct{} // capacity 1: interrupted may have been set
+	wake          chan struct{} // capacity 1: isInterrupted may have been set
 }
 
 func newAllowance(budget *Budget, closing <-chan struct{}) *allowance {

@@ -31,7 +31,7 @@ type Message struct {
 
 	// Lapse is a breach of the grammar that leaves no doubt what the message is and where it ends, or an answer of a kind
 	// that its command does not have and whose meaning is certain: the message is then what it means, and the rule begins
-	// with [ForeignReply]. It is nil if there is none. Only a Reader that reads on has such messages, see
+	// with [ImpossibleReply]. It is nil if there is none. Only a Reader that tolerates lapses has such messages, see
 	// [Config.ToleratesLapses].
 	Lapse *SyntaxError
 }
@@ -67,7 +67,7 @@ type Reader interface {
 	// message.
 	Buffered() int
 
-	// ToleratesLapses has it read on where a peer breaks the grammar and the message is certain nevertheless. It is called
+	// TolerateLapses has it go on where a peer breaks the grammar and the message is certain nevertheless. It is called
 	// before the first Read.
 	TolerateLapses()
 }
@@ -112,7 +112,7 @@ const (
 // MessageRole is what a message is to a conversation.
 type MessageRole uint8
 
-// The turns. A State returns the first three.
+// The roles. A State returns the first three.
 const (
 	Answer  MessageRole = iota + 1 // the peer owed a message, and this is one
 	Notice                         // the peer may send it at any time: a heartbeat, a job that it hands out
@@ -188,8 +188,8 @@ func (r Received) String() string {
 // Ending is how a connection ends.
 type Ending uint8
 
-// The endings. A peer ends a connection with Fin or Reset; OnReadEnd is the ending of a
-// connection that we ended, or an ending of either kind.
+// The endings. A peer ends a connection with Fin or Reset; Closed is the ending of a connection that we ended, or an
+// ending of either kind.
 const (
 	NotEnded   Ending = iota
 	Closed            // <close>

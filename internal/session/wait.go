@@ -47,7 +47,7 @@ func (c *Conn) Take(ctx context.Context, deadline time.Time) (Received, bool) {
 // to the same command.
 const extraWithin = time.Second
 
-// turn returns what a message is, the time of the last answer considered.
+// turn returns the role of a message, the time of the last answer considered.
 func (c *Conn) turn(r Received) MessageRole {
 	t := c.state.Role(r.Message)
 	if t == Unasked && r.At.Sub(c.times.answered) < extraWithin {

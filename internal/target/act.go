@@ -66,7 +66,7 @@ func (s *Server) revive(ctx context.Context) error {
 	return s.Start(ctx)
 }
 
-// Stop stops the server: how is Stop, Kill or KillServer. It blocks until that was seen: no connection from before is
+// Stop stops the server: action is Stop, Kill or KillServer. It blocks until that was seen: no earlier connection is
 // open, and nothing serves, or another process does. The error is an [UnseenError] if it was not.
 func (s *Server) Stop(ctx context.Context, action Action) error {
 	o := s.observe(ctx)

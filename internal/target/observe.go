@@ -35,7 +35,7 @@ type ProcessInfo struct {
 	Version  string
 }
 
-// isReplacedBy reports whether a later mark is that of another process.
+// isReplacedBy reports whether a later report is that of another process.
 func (m ProcessInfo) isReplacedBy(later ProcessInfo) bool {
 	switch {
 	case m.At.IsZero() || later.At.IsZero():
@@ -88,7 +88,7 @@ const (
 type observer struct {
 	server         *Server
 	conn           net.Conn      // nil: none could be opened
-	ended          chan struct{} // closed when held has ended
+	ended          chan struct{} // closed when conn has ended
 	at             time.Time     // when it ended, to be read then
 	byteCount      atomic.Int64  // bytes that it brought
 	began          time.Time

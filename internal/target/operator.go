@@ -82,7 +82,7 @@ const (
 )
 
 // NeedShell returns an error if there is no shell of the system here, as in a container with a program and nothing
-// else. What says who needs it.
+// else. purpose is what needs it.
 func NeedShell(purpose string) error {
 	if _, err := exec.LookPath(shellName); err != nil {
 		return fmt.Errorf("%s was not found, and %s needs it: use a machine or an image with a shell", shellName, purpose)

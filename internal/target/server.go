@@ -45,9 +45,8 @@ type Server struct {
 // Forwarded implements [forward.Target].
 func (s *Server) Forwarded() *forward.Record { return s.Deeds }
 
-// Dial opens a connection, with the TLS handshake done. It waits until ctx is
-// done, but not longer than 30 s; see [Advice] for its errors. A shortage of this machine
-// is noticed, see [machine.Notice].
+// Dial opens a connection, with the TLS handshake done. It waits until ctx is done, but not longer than 30 s; see
+// [Address.Advice] for its errors. A shortage of this machine is noticed, see [machine.Notice].
 func (s *Server) Dial(ctx context.Context) (net.Conn, error) { return s.dial(ctx, s.Address) }
 
 // DialBackend is Dial for workers, which connect to another port where the address has one.

@@ -27,8 +27,8 @@ type Starter struct {
 	// FWP_WEBPORT, FWP_PASSWORD and FWP_DIR, too. The command must not end as long as the server runs; on Linux it may
 	// end well (exit status 0) and leave the server running in the background.
 	Command string
-	// NewOperator quiets and terminates workers; nil: nothing does. Its commands have the
-	// environment of the server.
+	// NewOperator returns what quiets and terminates workers, and after Control stops servers; nil: nothing does. Its
+	// commands have the environment of the server.
 	NewOperator func(Place) Operator
 	// Ready reports whether a server serves, which is tried until it does; nil: whether it
 	// accepts connections.

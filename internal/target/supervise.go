@@ -318,11 +318,11 @@ func excerpt(lines []string) []string {
 	return lines[at:min(at+maxPlace, len(lines))]
 }
 
-// Excerpt returns those of the last lines of a program that say most of why it has ended: see [Running.Output].
+// Excerpt returns those of the last lines of a program that say most of why it has ended: see [RunningProgram.Output].
 func Excerpt(lines []string) []string { return excerpt(lines) }
 
-// frame and raised match a line of a traceback with a place, and the one at its end, with the exception. Places in
-// Python's own library are told apart. under matches a line that underlines a part of the one before it.
+// frame matches a line of a traceback with a place, library a place in Python's own library, exceptionLine the line at
+// its end with the exception, and underline a line that underlines a part of the one before it.
 var (
 	frame         = regexp.MustCompile(`^  File "(.*)", line \d+`)
 	library       = regexp.MustCompile(`/lib/python[\d.]*/|^<`)

@@ -16,7 +16,7 @@ type churner struct {
 	arrival     arrival
 	hasArrival  bool
 	hasReply    bool          // to its command
-	vacantSince time.Duration // since when the place is
+	vacantSince time.Duration // since when the place is free
 }
 
 func (s *churner) connection() *conn { return &s.conn }

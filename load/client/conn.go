@@ -36,8 +36,8 @@ type conn struct {
 	command      command      // in flight; in the phases that wait for a reply
 	quit         quit         // by the client's own choice
 
-	openDueAt   time.Duration // when it was to be opened
-	openedAt    time.Duration // when it was, plus what the password's hash took
+	openDueAt   time.Duration // when the opening was due
+	openedAt    time.Duration // when it was opened, plus what the password's hash took
 	freeSince   time.Duration // since when no command is in flight
 	readySince  time.Duration // the same, less the time in which it was lost: but the pauses of the client are not counted
 	lostAt      time.Duration // when it was, and is to be opened again; 0: it is not, or the client has ended it
@@ -59,12 +59,12 @@ type role interface {
 	// needsConn reports whether the connection is needed, when the time to open it has come.
 	needsConn(now time.Duration) bool
 	// next appends the next command, after begin or leave was called for it; or it
-	// appends nothing and sets due, or waits to be poked.
+	// appends nothing, and sets nextAsk or awaits a poke.
 	next(now time.Duration, out []byte) []byte
 	// handleReply handles the reply to the command in flight.
 	handleReply(now time.Duration, e *wire.Event) outcome
-	// handleLoss handles the loss of the connection, and calls reopen if it is still needed. asked is whether a command
-	// was in flight, which has no reply.
+	// handleLoss handles the loss of the connection, and calls reopen if it is still needed. hasCommand is set if a
+	// command was in flight, without a reply.
 	handleLoss(now time.Duration, hasCommand bool)
 	// handleLeave is called when the connection has ended in order, after goodbye.
 	handleLeave(now time.Duration)

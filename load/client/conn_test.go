@@ -94,7 +94,7 @@ func TestPartialReplies(t *testing.T) {
 	assert.Zero(t, s.shard.Status().Errors)
 }
 
-// at brings a connection of a shard of one producer and one worker into a phase.
+// phases has what brings a connection of a shard of one producer and one worker into a phase.
 var phases = map[string]struct {
 	worker bool
 	lines  []string // of the server, until then

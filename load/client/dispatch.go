@@ -69,7 +69,7 @@ type dispatcher struct {
 	hasNext       bool    // there is one
 	nextIndex     int64   // arrivals before it
 	dueCounter    dueCounter
-	isAsleep      bool // no wake was asked for although there is one
+	isAsleep      bool // the next arrival is due, and waits for a taker to ask: no wake is set
 	returns       queue[arrival]
 	freeTakers    queue[taker]
 	batchProducer *producer // was given an arrival, and has room for more in the same command

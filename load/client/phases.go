@@ -3,7 +3,7 @@ package client
 import "time"
 
 // Connect opens the long-lived connections, at the pace of Config.ConnectRate.
-// Status.Ready of Status.Wanted are identified. Connections that fail
+// Status.ReadyConns of Status.Target are identified. Connections that fail
 // are tried again until Stop.
 func (c *Shard) Connect() {
 	now := c.loop.Now()
@@ -33,8 +33,8 @@ func (c *Shard) want(now time.Duration, conn *conn) {
 }
 
 // Prefill pushes this shard's share of the jobs that are to be there before the first
-// fetch, as fast as replies come. It is done when Status.Pushing is false. Call it
-// before Start, even if there is nothing to prefill.
+// fetch, as fast as replies come. It is done when Status.IsPushing is false. Call
+// it before Start, even if there is nothing to prefill.
 func (c *Shard) Prefill() {
 	if c.work.Prefill > 0 {
 		c.dispatcher.hasThinkTime = false
@@ -84,7 +84,7 @@ func (c *Shard) fetch() {
 }
 
 // StopPushing ends the arrivals. What the plan had up to now and no connection has
-// taken is unserved. Pushes in flight are awaited: Status.Pushing.
+// taken is unserved. Pushes in flight are awaited: see Status.IsPushing.
 //
 // The observers stop. It may be called while a closed loop or a plan goes on, and must be before Drain.
 func (c *Shard) StopPushing() {
@@ -92,9 +92,9 @@ func (c *Shard) StopPushing() {
 	c.dispatcher.stop(c.loop.Now())
 }
 
-// Drain begins to empty the queues, or to look again whether they are empty: Status.Drained reports whether each worker
-// has had an empty fetch since that was sent after from, and nothing is held. The workers continue to fetch until Stop,
-// since a server may deliver a job late.
+// Drain begins to empty the queues, or to look again whether they are empty: Status.IsDrained reports whether each
+// worker has had an empty fetch sent after from, and holds nothing. The workers continue to fetch until Stop, since a
+// server may deliver a job late.
 //
 // A workload without consumers gets some workers now, to leave the queues empty.
 func (c *Shard) Drain(from time.Duration) {
@@ -113,7 +113,7 @@ func (c *Shard) Drain(from time.Duration) {
 
 // Stop ends every connection in order: nothing more is pushed or fetched, but every
 // outstanding fetch is awaited, and what it brings is worked on and reported
-// (Status.TakenAtEnd). It is done when Status.Open is 0.
+// (Status.TakenAtEnd). It is done when Status.OpenConns is 0.
 func (c *Shard) Stop() {
 	now := c.loop.Now()
 	c.isStopping, c.isFetching = true, false

@@ -15,9 +15,9 @@ type producer struct {
 	index      int // in the whole run
 	arrival    arrival
 	batch      []arrival // that the same command pushes
-	hasArrival bool      // todo is to be pushed, or in flight
+	hasArrival bool      // arrival is to be pushed, or in flight
 
-	mustThink bool // before its next push, as it has pushed todo
+	mustThink bool // it has pushed arrival, and thinks before its next push
 }
 
 func (p *producer) connection() *conn { return &p.conn }

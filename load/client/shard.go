@@ -55,9 +55,9 @@ type Config struct {
 	Patience time.Duration
 	// History records every push, fetch, ack and fail with its reply, to be completed by
 	// [Shard.Complete]; nil is none. A client of it is a connection of the run, which stays
-	// the same when it is opened anew. Began must be what time.Now gave.
+	// the same when it is opened anew.
 	History *history.Recorder
-	// MaxCalls is how many of them this shard records, but for those in flight when
+	// MaxCalls is how many calls this shard records, but for those in flight when
 	// it is reached; 0 is all. A call takes some 300 bytes.
 	MaxCalls int64
 	// Disrupted says that the target is disrupted while the load goes on: jobs may come back in the drain, and one whose
@@ -181,8 +181,8 @@ func NewShard(config Config) *Shard {
 	return c
 }
 
-// share is what connections a run has, and when. A shard has those whose number leaves
-// the remainder index when divided by of.
+// share is how many connections of each kind a run has, and when. Shard i of n has those
+// with a number k where k%n == i.
 type share struct {
 	producers            int
 	workers              int  // those that fetch
@@ -193,7 +193,7 @@ type share struct {
 	churnInfo            bool
 }
 
-// helpersPerKind is how many connections there are of a kind that a workload does not name.
+// helpersPerKind is how many producers or workers a run adds if its workload has none of them and needs some.
 const helpersPerKind = 50
 
 // Helpers returns how many connections a run has beyond those that its workload names:

@@ -30,7 +30,7 @@ type Status struct {
 	ServedCommands int64 `join:"sum"` // commands that went well, but for hello, beat and goodbye
 
 	RepliedAt     time.Duration `join:"max"` // when the latest reply to a command came, hello and goodbye left out
-	UsefulReplyAt time.Duration `join:"max"` // the same, fetches that found nothing left out
+	UsefulReplyAt time.Duration `join:"max"` // the same, fetches without a job left out, too
 
 	IsPushing   bool  `join:"or"`  // arrivals are left, or pushes without a reply
 	HasDue      bool  `join:"or"`  // arrivals are left that no client has taken
@@ -44,7 +44,8 @@ type Status struct {
 	HeldJobs       int  `join:"sum"` // jobs that the workers have
 	IsDrained      bool // every worker that may fetch has found nothing, since Drain
 	DrainedWorkers int  `join:"sum"` // how many those are
-	AllFindNothing bool // since Drain: every worker that may fetch has found nothing, or waits for a job to come
+	// since Drain, every worker that may fetch has found nothing, or waits in a fetch that a job would have answered
+	AllFindNothing bool
 	// jobs whose ack was sent twice and refused the second time: the first may have arrived
 	RepeatedAcks int64 `join:"sum"`
 }

@@ -19,7 +19,7 @@ func (c *conn) endWait(now time.Duration) {
 	case c.phase == phaseDialing:
 		op = measure.Connect
 		t = measure.Timing{Intended: c.openDueAt, Free: c.freeSince, Sent: c.DialedAt(), Replied: now}
-	case op == measure.Hello: // see identified
+	case op == measure.Hello: // see handleHelloReply
 		t.Intended, t.Free, t.Sent = c.openedAt, c.openedAt, c.openedAt
 	case op == measure.Fetch:
 		times := &c.shard.times

@@ -7,8 +7,8 @@ import (
 	"github.com/fwpsuite/fwp/load/wire"
 )
 
-// What a connection of a worker is for. A worker with one connection has it do
-// everything; a pool shares its worker id among several.
+// duties are what a connection of a worker is for: one does everything, or a pool
+// shares the worker id.
 type duties uint8
 
 const (

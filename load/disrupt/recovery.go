@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// ServedCounts is how many commands a target had served at which time.
+// ServedCounts are samples of how many commands a target had served at which time.
 type ServedCounts struct {
 	at     []time.Duration
 	counts []int64
@@ -23,8 +23,8 @@ const (
 	rateShare  = 0.9
 )
 
-// Span is a disruption between two others. Since is when the one before it had ended, or the load began; NextBegin is
-// when the next one began, or the load ended.
+// Span is a disruption between two others. PreviousEnd is the end of the one before, or the begin of the load;
+// NextBegin is the begin of the next one, or the end of the load.
 type Span struct{ PreviousEnd, Begin, End, NextBegin time.Duration }
 
 // Recovery returns how long after the end of a disruption the first command was served, and how long after it the rate

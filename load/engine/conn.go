@@ -31,15 +31,15 @@ type conn struct {
 // transport moves the bytes of one connection. Its methods are called inside the loop, and none
 // of them waits or steps a session. It calls the methods of its conn inside the loop.
 type transport interface {
-	// dial begins to open the connection. It has opened or refused called later, or sets failure.
+	// dial begins to open the connection. reportOpened or reportRefused follows later, or failure is set at once.
 	dial()
 	// cancel gives the dial up. The connection leaves the loop then or later.
 	cancel()
 	// write writes what goes at once, and returns how much that was. Less than all of b, or
 	// nothing, is not an error.
 	write(b []byte) (int, error)
-	// flush has pending written, however long the peer takes to read it, and then calls
-	// written; or fail.
+	// flush has pending written, however slowly the peer reads, and then calls endWriting,
+	// or fail.
 	flush()
 	// limit gives flush so much more time. When it is over the connection is closed.
 	limit(timeout time.Duration)

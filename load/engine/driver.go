@@ -22,8 +22,8 @@ type Config struct {
 	// by one goroutine at a time, and what it returns serves for all dials of the next second. A connection goes to the
 	// first address that accepts it, within 2 s unless it is the last one.
 	Resolve Resolve
-	// DialBackend and ResolveBackend are the same for sessions whose Link has UsesBackend set, where the server has a
-	// second port. Without them these sessions connect as all others do.
+	// DialBackend and ResolveBackend are Dial and Resolve for sessions whose Link has UsesBackend set. Without them these
+	// sessions connect as all others do.
 	DialBackend    func(ctx context.Context) (net.Conn, error)
 	ResolveBackend Resolve
 	// OnOpen, if set, is called by the epoll engine with the address of each connection that it has opened. It is called

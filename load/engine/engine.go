@@ -97,8 +97,8 @@ type Next struct {
 // Step of one of its sessions, or in a function that was given to Do. None of them
 // blocks, and none of them steps a session before it returns.
 type Loop interface {
-	// Open dials a connection for s, aside. When that is done s is stepped with OnOpen or
-	// with Failed. Until then it may be stepped with Woken. s must have no connection and
+	// Open dials a connection for s outside the loop, and then steps s with Opened or with
+	// Failed. Until then it may be stepped with Woken. s must have no connection and
 	// no dial under way; else Open panics.
 	Open(s Session)
 	// Poke has s stepped with Woken before the loop takes up anything else. Sessions are
@@ -149,8 +149,8 @@ type Link struct {
 	isPoked  bool          // is to be stepped with Woken when its turn in the queue comes
 	isClosed bool          // its latest step said Close
 
-	// UsesBackend has the session connect to the other port of the server, if the engine's Config has one. It is set
-	// before the session is first opened.
+	// UsesBackend has the session connect to the backend port, if the Config of the engine has one. It is set before the
+	// session is first opened.
 	UsesBackend bool
 }
 

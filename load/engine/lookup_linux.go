@@ -32,8 +32,8 @@ type lookupResult struct {
 	err       error
 }
 
-// get returns the addresses if they were looked up a moment ago. Else it has later called with them, by a goroutine
-// outside the loops. It is called inside a loop.
+// get returns fresh addresses at once; if there are none, callback gets them later, outside the loops. It is called
+// inside a loop.
 func (k *lookup) get(callback func(lookupResult)) (result lookupResult, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

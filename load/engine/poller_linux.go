@@ -50,7 +50,7 @@ func NewEpoll(config Config) (Engine, error) {
 type poller struct {
 	loop        *loop
 	front       *lookup // of the server, which all loops share
-	back        *lookup // of its second port; front if it has none
+	back        *lookup // of its backend port; the same as front if it has none
 	start       time.Time
 	epoll       int
 	wake        int // an eventfd, which ends a wait
@@ -62,8 +62,8 @@ type poller struct {
 	socketCount int32         // sockets since the start
 	sourceCount uint32        // source addresses since the start
 
-	// Whoever is in the loop sets at or closed. The thread first notes that it waits and then reads them, so
-	// that either it sees the change or the other sees that it has to be woken.
+	// Whoever is in the loop sets at or isClosed. The thread first sets isWaiting and then reads both, so that
+	// either it sees the change or the other sees that it has to be woken.
 	at        atomic.Int64 // the instant, by the engine's clock; 0: none
 	isWaiting atomic.Bool
 	isClosed  atomic.Bool
@@ -199,7 +199,7 @@ func (p *poller) setTimer(timeout time.Duration) {
 // syscall6 is syscall.Syscall6 or syscall.RawSyscall6.
 type syscall6 func(trap, a1, a2, a3, a4, a5, a6 uintptr) (r1, r2 uintptr, err syscall.Errno)
 
-// epollWait calls the kernel once. A negative left is for ever.
+// epollWait calls the kernel once. A negative timeout is for ever.
 func (p *poller) epollWait(call syscall6, timeout time.Duration) (int, error) {
 	events := uintptr(unsafe.Pointer(&p.events[0]))
 	if p.timer >= 0 {

@@ -39,7 +39,7 @@ func (s *socket) dial() {
 	}
 }
 
-// startConnectLater is found for a goroutine outside the loop. The dial may have been given up meanwhile.
+// startConnectLater is called by the goroutine of a lookup. The dial may have been given up by then.
 func (s *socket) startConnectLater(result lookupResult) {
 	l := s.poller.loop
 	l.enter()
@@ -298,7 +298,7 @@ func (s *socket) stopWriting() {
 // limit closes the connection when the time is over.
 func (s *socket) limit(timeout time.Duration) { s.setDeadline(timeout, s.conn.closeNow) }
 
-// setDeadline calls late when the time is over, unless clearDeadline is called before.
+// setDeadline calls callback when the time is over, unless clearDeadline is called before.
 func (s *socket) setDeadline(timeout time.Duration, callback func()) {
 	l := s.poller.loop
 	s.deadline = &deadline{callback: callback}
@@ -339,7 +339,7 @@ func (s *socket) release() {
 	}
 }
 
-// deadline is a session without a connection, for what is late in another one.
+// deadline is a session without a connection, which times the connection of another session.
 type deadline struct {
 	Link
 	callback func()

@@ -10,7 +10,7 @@ import (
 // Counts is the account at one moment. If nothing is booked meanwhile it is exact, and
 //
 //	Sent      = Pushed + Refused + Doubtful + Unanswered
-//	Delivered = Held + Waiting + Acked + Dead
+//	Delivered = HeldJobs + Waiting + Acked + Dead
 type Counts struct {
 	// Of pushes.
 	Sent       int64 // pushes that went out
@@ -30,9 +30,9 @@ type Counts struct {
 	LostJobs  int64 // Missing beyond FetchesLost; 0 unless drained
 
 	// Of jobs and deliveries that a stop of the server excuses: see [Ledger.BookStop]. The losses are 0 unless drained.
-	LostByKill, LostByRestart int64 // as LostJobs, which has none of them
-	DuplicatedByStop          int64 // as Duplicated, which has none of them
-	ReturnedByStop            int64 // as DeliveryAfterEnd, the same
+	LostByKill, LostByRestart int64 // jobs like those of LostJobs, which does not count them
+	DuplicatedByStop          int64 // deliveries like those of Duplicated, which does not count them
+	ReturnedByStop            int64 // deliveries like those of Returned, which does not count them
 
 	// Of events.
 	Failed      int64        // FAILs confirmed
@@ -46,7 +46,7 @@ type Counts struct {
 	ReportsLost int64        // acks and fails that ended without a reply
 }
 
-// Count returns the account. drained means that all queues are empty, no job is scheduled, and every fetch has ended;
+// Count returns the account. isDrained means that all queues are empty, no job is scheduled, and no fetch waits;
 // only then lost jobs can be counted. It takes about a millisecond for ten million jobs, and may be called while jobs
 // are booked; its parts are then of slightly different moments.
 func (l *Ledger) Count(isDrained bool) Counts {
@@ -107,8 +107,8 @@ func (c *chunk) missing(base int64, yield func(int64) bool) bool {
 // QueueCounts is a part of the account: of the jobs of one queue.
 type QueueCounts struct{ Pushed, Delivered, Missing int64 }
 
-// CountBy returns the jobs that were confirmed, delivered and are missing by queue, of which there are n; of returns
-// that of a job, and one that is not within 0 and n-1 is left out. It takes some 20 ns for a job.
+// CountBy counts the jobs by queue, of which there are n; queueOf returns that of job k, and jobs of others are left
+// out. It takes some 20 ns for a job.
 func (l *Ledger) CountBy(n int, queueOf func(k int64) int) []QueueCounts {
 	counts := make([]QueueCounts, n)
 	each := func(base int64, jobs uint64, add func(*QueueCounts)) {
@@ -155,7 +155,7 @@ type Findings struct {
 type findings struct {
 	mu    sync.Mutex
 	list  Findings
-	flaws [Flaws]int // how many of kept.Foreign have the flaw
+	flaws [Flaws]int // how many of list.Foreign have the flaw
 }
 
 func (f *findings) addDuplicate(k int64, list *[]int64) {

@@ -20,29 +20,29 @@ import (
 // (after a fail with retries left, an ack or fail without a reply, the end of a connection or of a reservation).
 // Settled: an ack was confirmed, or a fail after which it is not delivered again.
 //
-//	                | unseen      | held        | may return  | settled
-//	Delivered       | held: First | held: Twice | held: Again | settled: Returned
-//	BookReturnable       | -           | may return  | may return  | settled
-//	Failed, returns | -           | may return  | may return  | settled
-//	Failed for good | -           | settled     | settled     | settled
-//	Acked           | -           | settled     | settled     | settled
+//	                   | unseen              | held            | may return       | settled
+//	BookDelivery       | held: FirstDelivery | held: Duplicate | held: Redelivery | settled: DeliveryAfterEnd
+//	BookReturnable     | -                   | may return      | may return       | settled
+//	BookFail, returns  | -                   | may return      | may return       | settled
+//	BookFail, for good | -                   | settled         | settled          | settled
+//	BookAck            | -                   | settled         | settled          | settled
 //
 // A report on a job that was never delivered (-) is a mistake of the caller, and changes nothing.
 //
 // # What the table means
 //
 // The push is separate from the states, because its reply races with the delivery: a job can be delivered, and even
-// settled, before its push is confirmed. A push without a reply (Doubtful) may or may not have been accepted: its job
-// may be delivered, and is not missing if it is not. A job whose push was refused must not be delivered: if it is, it
-// is a foreign job, although the worker may continue with it.
+// settled, before its push is confirmed. A push without a reply (BookDoubt) may or may not have been accepted: its
+// job may be delivered, and is not missing if it is not. A job whose push was refused must not be delivered: if it is,
+// it is a foreign job, although the worker may continue with it.
 //
 // BookReturnable must be called before the server can know about it: before a fail is sent, not when it is confirmed,
 // because another worker may have the job before the reply has been read. So a server that delivers a job again in time
-// is not taken for one that delivers it twice. When a worker has the job again, a second delivery is Twice again, until
-// that worker is done with it or it may return once more. An ack that is confirmed late settles the job, whichever
-// worker has it.
+// is not taken for one that delivers it twice. When a worker has the job again, a second delivery is a Duplicate again,
+// until that worker is done with it or it may return once more. An ack that is confirmed late settles the job,
+// whichever worker has it.
 //
-// The caller knows how often a job may fail before it must not be delivered again (Failed).
+// The caller knows how often a job may fail before it must not be delivered again (BookFail).
 //
 // # Missing and lost
 //
@@ -210,7 +210,8 @@ func (l *Ledger) BookReturnable(k int64) {
 	}
 }
 
-// BookFlaw books a delivery with a flaw. jid is as received, empty if there was none; what describes the flaw.
+// BookFlaw books a delivery with a flaw. jid is as received, empty if there was none; description says what is
+// wrong.
 func (l *Ledger) BookFlaw(flaw Flaw, jid, description string) {
 	l.addFinding(Finding{Flaw: flaw, Number: -1, JID: jid, Description: description})
 }

@@ -28,8 +28,8 @@ const (
 
 // BookStop books that the server is about to be stopped, in good order or without warning. Of the jobs that are sent
 // until BookRestart it may forget what it has confirmed: that there is such a job, that a worker has it, or that it is
-// settled. Deliveries of such a job that would be Twice or DeliveryAfterEnd are counted apart from then on, and are no
-// findings; so are the losses, which [Counts] tells apart.
+// settled. A delivery of such a job that would be a Duplicate or DeliveryAfterEnd is counted apart from then on, and is
+// no finding; so are the losses, which [Counts] tells apart.
 func (l *Ledger) BookStop(isKill bool) {
 	l.stops.latest.Store(math.MaxInt64)
 	if isKill {

@@ -39,8 +39,8 @@ type Recorder struct {
 func NewRecorder(ops ...Op) *Recorder { return &Recorder{ops: ops} }
 
 // SetWindow sets which commands and flows are recorded from now on: those whose intended time is in w. The others are
-// counted separately (Set.Aside). Before the first call all are recorded; a run that needs the times of its connects
-// but not those of its warm-up calls SetWindow in between.
+// counted separately (Set.OutsideWindow). Before the first call all are recorded; a run that needs the times of its
+// connects but not those of its warm-up calls SetWindow in between.
 func (r *Recorder) SetWindow(w Window) { r.window = w }
 
 // Command records the lateness, service and response time of a command that got its reply. For one that got an error
@@ -103,8 +103,7 @@ func (r *Recorder) RecordUndelivered(intended, lateness time.Duration) {
 // MaxQueues is how many queues Queue records, each of which takes 200 KB in every set.
 const MaxQueues = 20
 
-// Queue records the same of a job that was delivered, among those of its queue, unless i is not within 0 and
-// MaxQueues-1.
+// Queue records the time of a delivered job in the series of queue i, if 0 <= i < MaxQueues.
 func (r *Recorder) Queue(i int, intended, now time.Duration) {
 	if i >= 0 && i < MaxQueues && r.window.Holds(intended) {
 		r.current().queue(i).record(difference(now, intended))

@@ -40,7 +40,7 @@ type opFigures struct {
 type seriesData struct {
 	histogram *hdrhistogram.Histogram // of the known times; nil before the first value
 	waits     *hdrhistogram.Histogram // how long what had no reply had waited; nil before the first value
-	unserved  int64                   // of open: arrivals that were not sent
+	unserved  int64                   // of waits: arrivals that were not sent
 	clamps    Clamps
 }
 
@@ -108,7 +108,7 @@ func (s *Set) read(series Series) seriesData {
 	return s.flows[series.flow]
 }
 
-// figures returns the figures of op, which are not those of the set if it has none.
+// figures returns the figures of op for reading; empty ones, which the set does not keep, if it has none.
 func (s *Set) figures(op Op) *opFigures {
 	if o := s.find(op); o != nil {
 		return o

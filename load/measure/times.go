@@ -12,7 +12,7 @@ import (
 // zero value has no times.
 type Times struct {
 	exactTimes *hdrhistogram.Histogram // nil: none
-	all        *hdrhistogram.Histogram // with those without a reply; the same as known if there are none
+	all        *hdrhistogram.Histogram // with those without a reply; the same as exactTimes if there are none
 	unserved   int64
 }
 

@@ -18,8 +18,8 @@ type block struct {
 	buffer       [maxBlockPoints]uint64
 }
 
-// Cursor returns a cursor on the arrivals k with k%of == index, in order. An index that
-// is not within 0 and of-1 has no arrivals; an `of` below 1 is 1. The cursor takes about
+// Cursor returns a cursor on the arrivals k with k%parts == index, in order. parts below 1
+// is 1. An index that is not within 0 and parts-1 has no arrivals. The cursor takes about
 // 4 KiB.
 func (p *Plan) Cursor(index, parts int) *Cursor {
 	p.prepare()

@@ -22,7 +22,7 @@ const (
 // counts draws the number of points of a block by inverting its distribution.
 type counts struct {
 	lowest     int
-	thresholds []uint64 // thresholds[i]: for random numbers up to this there are least+i points
+	thresholds []uint64 // thresholds[i]: for random numbers up to this there are lowest+i points
 }
 
 // newCounts computes the distribution outwards from its mode, by multiplication and

@@ -58,7 +58,7 @@ type parts struct {
 // does not allocate unless there is an error or an escape.
 //
 // The error is a *BodyError, a *ForeignError or a *WrongError; with the last, Delivery
-// holds K and JID if they are known.
+// holds Number and JID if they are known.
 func (j *Jobs) Read(body []byte) (Delivery, error) {
 	var p parts
 	s := scanner{text: body}
@@ -79,7 +79,7 @@ func (j *Jobs) Read(body []byte) (Delivery, error) {
 	return d, j.compare(&p, &a, &d)
 }
 
-// compare finds the part that is not as job d.K was pushed.
+// compare finds the part that is not as job d.Number was pushed.
 func (j *Jobs) compare(p *parts, a *arguments, d *Delivery) error {
 	k := d.Number
 	wrongPart := func(part, message string) error { return &WrongError{string(p.jid), part, message} }

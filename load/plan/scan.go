@@ -14,7 +14,7 @@ import (
 const maxDepth = 1000
 
 // scanner reads JSON without building it. The first thing that is wrong stays in
-// what; from then on nothing moves.
+// problem; from then on nothing moves.
 type scanner struct {
 	text    []byte
 	at      int

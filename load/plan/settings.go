@@ -59,7 +59,7 @@ func newValue[T any](field *T, kind string, parse func(string) (T, error), show 
 	}
 }
 
-// largest bounds connections and workers, maxJobs what a run can account for.
+// maxCount bounds connections and workers, maxQueues queues, and maxJobs what a run can account for.
 const (
 	maxCount  = 1_000_000
 	maxQueues = 1000

@@ -34,7 +34,7 @@ func perNanosecond(rate float64) float64 {
 func (s *ramp) end() time.Duration { return s.start + s.length }
 
 // arrivals returns the number of arrivals in the first x of the segment. It increases with x,
-// in floating point too, so that when is monotonic.
+// in floating point too, so that timeOf is monotonic.
 func (s *ramp) arrivals(x time.Duration) float64 {
 	if s.to < s.from {
 		return s.count - area(s.length-x, s.length, s.to, s.from)

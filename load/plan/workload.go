@@ -23,7 +23,7 @@ type Workload struct {
 	Stages Stages // the same in stages, ramps and spikes, warm-up included
 	// Trace is the file of a recorded load, whose arrivals and jobs are those of an open loop at TraceSpeed times their
 	// speed (0 is 1), and TraceData what it holds; see ReadTrace. What the trace says about jobs stands in place of
-	// Queues, JobTypes and Payload. Recorded is no setting.
+	// Queues, JobTypes and Payload. TraceData is no setting.
 	Trace      string
 	TraceSpeed float64
 	TraceData  *Trace

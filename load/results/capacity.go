@@ -138,7 +138,7 @@ func (l *Load) hasOnlyReasons(ids ...string) bool {
 	return len(reasons) > 0 && !slices.ContainsFunc(reasons, other)
 }
 
-// delayedStep returns what a run comes to that is Delayed. The rate was held if it was achieved and all thresholds
+// delayedStep returns the result of a step whose run IsDelayed. The rate was held if it was achieved and all thresholds
 // are met with the delays in its times. A target that has done much less, while connections were not free, is over
 // its limit. All else says nothing of the target: what has disturbed the generator may have disturbed it, too.
 func (l *Load) delayedStep() (result, reason string) {

@@ -289,7 +289,7 @@ func (c *LoadComparison) Outcome(reports.ExitOptions) reports.Outcome {
 // minPairs is how many pairs a verdict needs: with five, all of them differ in one direction by chance too often.
 const minPairs = 6
 
-// selectRatios returns the ratios for which is holds.
+// selectRatios returns the ratios that match.
 func (c *LoadComparison) selectRatios(match func(*LoadRatio) bool) (all []LoadRatio) {
 	for i := range c.Ratios {
 		if match(&c.Ratios[i]) {
@@ -347,7 +347,7 @@ func (r *LoadRatio) words() string {
 	return words
 }
 
-// openRatio is from which ratio on the end of an interval is none: see paired.Far.
+// openRatio is the ratio beyond which an interval has no end: see search.BoundFactor.
 const openRatio = 30.0
 
 // interval returns the interval, empty if there is none.

@@ -37,7 +37,7 @@ type LoadDisruptions struct {
 	// LongestDelivery is the longest time from the intended start of a push until its job was delivered.
 	LongestDelivery time.Duration `json:"oldest_ns"`
 	// StartFailure is why the target did not start again after it was stopped; empty if it did. StartsEmpty is set if the
-	// same command serves in an empty folder, so that it does not start on its data.
+	// same command serves in an empty folder: it does not start on its data.
 	StartFailure string `json:"not_started,omitempty" from:"target"`
 	StartsEmpty  bool   `json:"on_data,omitempty"`
 }

@@ -109,7 +109,7 @@ func (p *page) dueFigure(l *Load) {
 // minSpan is the shortest part of a second that has a rate: the last one of a phase may be a few milliseconds.
 const minSpan = 300 * time.Millisecond
 
-// means returns the mean of a figure over time, of spans that are longer than least.
+// means returns the mean of a figure over time, of spans of minLength or more.
 func (l *Load) means(name string, minLength time.Duration, get func(*Second) float64) reports.Curve {
 	curve := reports.Curve{Name: name}
 	for _, group := range l.spans() {

@@ -90,7 +90,7 @@ type Validity struct {
 	// Limit is that the generator was the limit of a closed loop: its rate is a lower bound. Empty if it was not.
 	Limit string `json:"limit,omitempty"`
 	// Share is the generator's own part of the median cycle of a closed loop: of the time from one command of a connection
-	// to the next one. From a tenth on (Bounds) rates are lower bounds, and times upper ones.
+	// to the next one. From a tenth on (HasBounds) rates are lower bounds, and times upper ones.
 	Share     float64 `json:"generator_share,omitempty"`
 	HasBounds bool    `json:"bounds,omitempty"`
 }

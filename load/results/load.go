@@ -276,9 +276,8 @@ type Latency struct {
 	// waited, and would have been longer.
 	Unserved   int64 `json:"unserved,omitempty"`
 	Unanswered int64 `json:"unanswered,omitempty"`
-	// IsLowerBound names the figures that are lower bounds because of that: "mean", "p99", "max" for example. AtMost has
-	// what figures would be had these waited for ever, if that is something else; what would have no bound is in
-	// IsLowerBound only.
+	// AtLeast names the figures that are lower bounds because of that: "mean", "p99", "max" for example. AtMost has what
+	// figures would be had these waited for ever, if that is something else; what would have no bound is in AtLeast only.
 	AtLeast []string                 `json:"at_least,omitempty"`
 	AtMost  map[string]time.Duration `json:"at_most_ns,omitzero"`
 	// OutOfRange is how many values the histogram could not hold and holds as its smallest or largest.
@@ -354,8 +353,8 @@ type SecondOp struct {
 	Op     string `json:"op"`
 	Count  int64  `json:"count"`
 	Errors int64  `json:"errors,omitempty"`
-	// Unanswered is how many of the times are those of commands without a reply, and IsLowerBound names the figures that
-	// are lower bounds because of that: "response_p99" for example.
+	// Unanswered is how many of the times are those of commands without a reply, and AtLeast names the figures that are
+	// lower bounds because of that: "response_p99" for example.
 	Unanswered int64    `json:"unanswered,omitempty"`
 	AtLeast    []string `json:"at_least,omitempty"`
 	// LatenessP99 is the generator's own delay.
@@ -373,7 +372,7 @@ type SecondOp struct {
 type SecondFlow struct {
 	Flow  string `json:"flow"`
 	Count int64  `json:"count"`
-	// Unanswered and IsLowerBound are those of a SecondOp.
+	// Unanswered and AtLeast are those of a SecondOp.
 	Unanswered int64    `json:"unanswered,omitempty"`
 	AtLeast    []string `json:"at_least,omitempty"`
 

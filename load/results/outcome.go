@@ -203,7 +203,7 @@ func (l *Load) IsUndecided() bool {
 // isMissed reports whether the threshold was judged and not met.
 func (t *ThresholdResult) isMissed() bool { return !t.IsMet && !t.IsUndecided && !t.NotJudged }
 
-// thresholds returns those of a kind.
+// thresholds returns the results that match.
 func (l *Load) thresholds(match func(*ThresholdResult) bool) (matches []ThresholdResult) {
 	for i := range l.Thresholds {
 		if match(&l.Thresholds[i]) {

@@ -103,7 +103,7 @@ func (l *Load) commandTable(hasRates bool) (t reports.Table) {
 // opWidth is the width of the longest name in tables of commands.
 const opWidth = 13
 
-// errorCount returns how many errors there were.
+// errorCell returns the number of errors, in its style.
 func (o *LoadOp) errorCell() reports.Text {
 	if o.ErrorCount() == 0 {
 		return reports.PlainText("0")

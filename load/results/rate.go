@@ -36,7 +36,7 @@ type LoadRate struct {
 	// Dropped is how many arrivals found no free connection and were not sent (--overload drop).
 	Dropped int64 `json:"dropped,omitempty" join:"sum"`
 	// Unserved is how many arrivals of the window still waited for a connection at its end (--overload queue). They
-	// count in response times with the time that they had waited; see Latency.IsLowerBound.
+	// count in response times with the time that they had waited; see Latency.AtLeast.
 	Unserved int64 `json:"unserved,omitempty" join:"sum"`
 	// Backlog is the longest queue of arrivals that waited for a connection.
 	Backlog int64 `json:"backlog,omitempty" join:"sum"`
@@ -107,7 +107,7 @@ func (r *LoadRate) interval(length time.Duration) string {
 		end(r.Done, 0.025))
 }
 
-// isUpperBound returns the probability of n or fewer points of a Poisson process that has a mean of them.
+// atMost returns the probability that a Poisson process of this mean has n points or fewer.
 func atMost(n int64, mean float64) float64 {
 	term := math.Exp(-mean)
 	sum := term
@@ -195,7 +195,7 @@ func (g *Gap) words() string {
 // The limits of what is told below the first line.
 const (
 	minGap     = time.Second
-	gapTimes   = 3   // as long as what is usual, a gap is none of the target's normal replies
+	gapTimes   = 3   // times the usual service time: a shorter gap is a slow reply
 	maxGaps    = 3   // more are told together
 	stepSides  = 3   // seconds before and after
 	stepValues = 10  // on each side

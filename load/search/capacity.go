@@ -21,12 +21,12 @@ const (
 // single stall of a machine ends no search. The highest rate that held counts if it holds twice. A step that was
 // Limited decides nothing about its rate, and is no reason to search below it: the search goes on above, and tries it
 // anew when it knows a rate that does not hold. After a few of them in a row it ends. Last, the rate that was found is
-// confirmed by a step that is longer (Confirming), which is tried again like the others.
+// confirmed by a longer step (IsConfirming), which is tried again like the others.
 //
 // Call Next for a rate, try it, and call Add with how it went, until Next returns false.
 type Capacity struct {
-	// From is the first rate, and MaxRate the highest; both are a second and above 0. Least is the lowest: a step of a
-	// lower one would have too few arrivals for what it is judged by.
+	// From is the first rate to try, MaxRate the highest and MinRate the lowest; all are a second and above 0. A step
+	// below MinRate would have too few arrivals for what it is judged by.
 	From, MaxRate, MinRate float64
 	// Precision is how near the two rates have to be, as a share of the lower one.
 	Precision float64

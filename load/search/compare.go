@@ -43,7 +43,7 @@ func PlanBlocks(pairs int, seed uint64) []Block {
 
 // PairBlocks puts saved blocks into the order in which they were measured, and numbers their pairs: each block and the
 // next one, if one of them is of A and the other of B. If all are in such pairs they interleave, and can be compared
-// like those of one comparison. If not, why says so, and they have no pairs.
+// like those of one comparison. If not, reason says why, and they have no pairs.
 func PairBlocks(blocks []results.LoadBlock) (sorted []results.LoadBlock, reason string) {
 	sorted = slices.Clone(blocks)
 	slices.SortStableFunc(sorted, func(a, b results.LoadBlock) int { return a.Started.Compare(b.Started) })

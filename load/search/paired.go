@@ -16,7 +16,7 @@ type Pair struct{ A, B float64 }
 // LowerBound says that A or B of a pair was at least that, and may be anything above.
 type LowerBound struct{ A, B bool }
 
-// BoundFactor is how many times as great as it is known to be what is open may be: far enough for any margin.
+// BoundFactor is how many times its lower bound a value may be: far enough to be beyond any margin.
 const BoundFactor = 1000
 
 // Effect is how much greater B is than A, as a ratio.
@@ -115,8 +115,8 @@ const (
 	Inconclusive Verdict = "inconclusive" // the interval is on both sides of where it would be worse
 )
 
-// Judge returns what the effect comes to. A margin of 0.05 holds the ratios from 1/1.05 to 1.05. higher is set if a
-// greater value is a better one.
+// Judge returns what the effect comes to. A margin of 0.05 holds the ratios from 1/1.05 to 1.05.
+// higherIsBetter is set if a greater value is a better one.
 func (e Effect) Judge(higherIsBetter bool, margin float64) Verdict {
 	low, high := math.Log(e.Low), math.Log(e.High)
 	if higherIsBetter { // from here on, more is worse
@@ -139,7 +139,7 @@ func (e Effect) Judge(higherIsBetter bool, margin float64) Verdict {
 }
 
 // MorePairs returns about how many more pairs a verdict needs that is Inconclusive: the width of an interval shrinks
-// with the root of their number. It is -1 if they are more than most, because the ratio is too near to the margin.
+// with the root of their number. It is -1 if they are more than limit, because the ratio is too near to the margin.
 func (e Effect) MorePairs(higherIsBetter bool, margin float64, limit int) int {
 	if e.Pairs < MinPairs {
 		return MinPairs - e.Pairs

@@ -11,8 +11,8 @@ import (
 )
 
 // The window is cut into so many parts of the same number of seconds, and a figure of each is the median of its
-// seconds. There is a trend if nearly all pairs of parts are in the same order (Kendall's S is at least trend of 45: p
-// is 0.002 if nothing changes), and the last three parts differ from the first three by more than a share.
+// seconds. There is a trend if Kendall's S of the parts is at least driftTrend, of 45 (p is 0.002 if nothing changes),
+// and the last three parts differ from the first three by more than a share.
 const (
 	driftParts      = 10
 	driftTrend      = 33

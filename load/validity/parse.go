@@ -127,7 +127,7 @@ func nearestMetric(name string, ops []string) string {
 	return best
 }
 
-// hasParts reports whether all of parts are in whole, in their order.
+// hasParts reports whether all of parts are in names, in their order.
 func hasParts(names, parts []string) bool {
 	for _, part := range parts {
 		at := slices.Index(names, part)

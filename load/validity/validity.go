@@ -27,7 +27,7 @@ const (
 	busyWorker = 0.5
 	// ownShare is the share of the median cycle of a closed loop from which on its figures are bounds.
 	ownShare = 0.1
-	// minBusyWindow is how long a window must be for that: the CPU time of a shorter one is a few ticks of a clock.
+	// minBusyWindow is the shortest window whose CPU time is judged: that of a shorter one is a few ticks of a clock.
 	minBusyWindow = 200 * time.Millisecond
 	// machineFull is the share of a machine's time from which on others that run there may be why the generator was late.
 	machineFull   = 0.9
@@ -235,7 +235,7 @@ func typicalStat(values int64) string {
 	return results.Percentile(50).String()
 }
 
-// minLatenessTail is how many values have to be beyond a percentile for that.
+// minLatenessTail is how many values must lie beyond the percentile by which lateness is judged.
 const minLatenessTail = 10
 
 func (l run) saturationReasons() []results.Reason {

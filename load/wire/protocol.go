@@ -159,9 +159,9 @@ const (
 // Event is what a message means.
 type Event struct {
 	Kind  Kind
-	State State  // Ordered
-	Body  []byte // Job: as it was pushed, for [plan.Jobs.Read]; of Info what a InfoParser reads; valid until the next Hear
-	Err   error  // Refused: a *RefusedError
+	State State  // Order: the state to enter
+	Body  []byte // Job: as pushed, for [plan.Jobs.Read]; reply to Info: for an InfoParser; valid until the next Hear
+	Err   error  // Refusal: a *RefusedError
 	// Refusals are the jobs of a PushAll that were refused, with the reasons, by their jids.
 	Refusals map[string]string
 	// Answer is what the client sends at once, mostly nothing; valid until the next Hear.

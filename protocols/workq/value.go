@@ -47,7 +47,7 @@ func IsName(word string) bool {
 	return word != ""
 }
 
-// Number returns the value of an unsigned decimal number. ok is false if word is not one, or is greater than most.
+// Number returns the value of an unsigned decimal number. ok is false if word is not one, or is greater than limit.
 func Number(word string, limit uint64) (v uint64, ok bool) {
 	if word == "" || strings.Trim(word, "0123456789") != "" {
 		return 0, false

@@ -10,7 +10,7 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// wideWidth is the width of every picture, in its own units, and narrow that of a second one for small screens.
+// wideWidth is the width of every picture, in its own units, and narrowWidth that of the one for small screens.
 const wideWidth, narrowWidth = 760, 340
 
 // svg gathers a picture.

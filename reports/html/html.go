@@ -83,7 +83,7 @@ func Write(w io.Writer, d Document) error {
 type page struct {
 	out       bytes.Buffer
 	link      func(id string) string
-	inSection bool // a section is
+	inSection bool // a section has begun and has not been closed
 	fold      fold
 	anchors   map[string]bool // of entries; false where the entry has been written
 	tables    int

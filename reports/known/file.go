@@ -20,7 +20,7 @@ const (
 	Crashes Kind = "crashes"
 	Warns   Kind = "warns"
 	Flaky   Kind = "flaky"
-	// Inconclusive: the server does what keeps the check from deciding (reports.ClauseVerdict.Halted).
+	// Inconclusive: the server does what keeps the check from deciding (reports.ClauseVerdict.IsHalted).
 	Inconclusive Kind = "inconclusive"
 )
 

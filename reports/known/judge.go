@@ -110,7 +110,7 @@ func kindOf(v reports.Verdict) Kind {
 	return map[reports.Verdict]Kind{reports.Fail: Fails, reports.Crash: Crashes, reports.Warn: Warns}[v]
 }
 
-// line returns the number of the first line that matches; 0 if there is none. All that match are so.
+// line returns the number of the first line that matches, 0 if none does. It marks all that match as found.
 func (j *judge) line(c *reports.Check, kind Kind, clause, signature string) int {
 	number := 0
 	for i := range j.file.Lines {

@@ -71,7 +71,7 @@ func (w word) errorf(format string, args ...any) *ParseError {
 	return &ParseError{Col: w.col, Message: fmt.Sprintf(format, args...)}
 }
 
-// parseLine reads one line; some is false if it is empty or a comment.
+// parseLine reads one line; ok is false if it is empty, a comment or wrong.
 func parseLine(s string) (l Line, ok bool, parseErr *ParseError) {
 	words, parseErr := split(s)
 	if parseErr != nil || len(words) == 0 {

@@ -112,8 +112,8 @@ func upperRate(breaches, plays int) float64 {
 	return min(1, math.Ceil(limit*10)/10)
 }
 
-// hasExpiredLine reports whether a line that is past its date is about the same finding. That line is for people to
-// look at.
+// hasExpiredLine reports whether a line with a date is about the same finding: it has expired, or the finding would be
+// known. That line is for people to look at.
 func (f *File) hasExpiredLine(check string, line *Line) bool {
 	return slices.ContainsFunc(f.Lines, func(l Line) bool {
 		return !l.Until.IsZero() && l.matches(check, line.Clause, line.Kind, line.Because)

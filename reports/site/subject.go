@@ -138,7 +138,7 @@ func (b *builder) difference(from, to *run) (t reports.Text) {
 // pairLimit is how many runs are compared each with each: the newest of a subject, and the first subjects of a kind.
 const pairLimit = 8
 
-// pairTable has the differences of each two runs, each under its name; with later only to the later ones.
+// pairTable has the differences of each two runs, each under its name; with onlyLater from a run to later ones.
 func (b *builder) pairTable(runs []*run, onlyLater bool, name func(*run) string) (t reports.Table) {
 	if runs = runs[:min(len(runs), pairLimit)]; len(runs) < 2 {
 		return t

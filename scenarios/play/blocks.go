@@ -28,7 +28,7 @@ func (th *thread) playBlock(ctx context.Context, b *scenarios.Block) error {
 	}
 }
 
-// withScope is a thread that differs from l in its scope.
+// withScope is a thread that differs from th in its scope and its block.
 func (th *thread) withScope(sc *scenarios.Scope, b *scenarios.Block) *thread {
 	inner := *th
 	inner.scope, inner.block = sc, b

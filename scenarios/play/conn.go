@@ -12,7 +12,7 @@ import (
 )
 
 // conn is one connection of a play: the conversation, and the engine's own state. It
-// belongs to the thread that uses it, but for excused.
+// belongs to the thread that uses it, but for isExcused.
 type conn struct {
 	*session.Conn
 	name    string
@@ -24,10 +24,10 @@ type conn struct {
 	admission  *Admission
 	recordSent func(text string) // records what the engine sends by itself
 	hasSent    bool              // the script has sent something
-	lastAlive  time.Time         // when it was opened, or the last Question was sent
+	lastAlive  time.Time         // when it was opened, or the last Probe was sent
 	replyTime  time.Time         // when a line of the script received a message last
 	isExcused  atomic.Bool       // the script or its operator caused the end
-	isUnserved bool              // a line of the script was the Question, and was refused
+	isUnserved bool              // a line of the script was the Probe, and was refused
 	unjudged   *doubt            // why no later message can be matched with a line, nil if it can
 }
 

@@ -98,7 +98,7 @@ func (th *thread) greetingError(verb string, a session.Received) error {
 	return fmt.Errorf("%w: %s %s", errUnwelcome, instead, a)
 }
 
-// keepAlive sends the Question on connections of consumers that have been idle too long,
+// keepAlive sends the Probe on connections of consumers that have been idle too long,
 // where the protocol asks for it.
 func (th *thread) keepAlive(ctx context.Context) {
 	every := th.grammar().Timing.KeepAlive
@@ -126,7 +126,7 @@ func (th *thread) keepAlive(ctx context.Context) {
 	}
 }
 
-// isQuiet reports whether the engine may send the Question of a consumer: nothing is owed, and nothing has come.
+// isQuiet reports whether the engine may send the Probe of a consumer: nothing is owed, and nothing has come.
 func (c *conn) isQuiet() bool {
 	status := c.Status()
 	if c.role != scenarios.Consumer || status.OwedMessages > 0 || c.isExcused.Load() || c.Ending() != scenarios.Open ||

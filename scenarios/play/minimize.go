@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Shorten returns a part of a list, in its order, for which still returns true, and which is minimal as far as the time
-// allows: without any single one of its elements still returns false. It leaves out runs of elements: halves of the
+// Shorten returns a part of a list, in its order, for which holds returns true, and which is minimal as far as the time
+// allows: without any single one of its elements holds returns false. It leaves out runs of elements: halves of the
 // list at first, then quarters, and so on down to single elements, of which it tries all until none can be left out.
 // (This is the search for complements of Zeller's ddmin.)
 //
-// still is asked about parts that are shorter than all for which it was true; it is never asked about the whole list,
-// for which it is taken to be true, nor about an empty one. It must not keep the slice or change it. List blocks until
-// it is done, and asks nothing more once ctx is. It does not change list.
+// holds is asked about parts that are shorter than all for which it was true; it is never asked about the whole list,
+// for which it is taken to be true, nor about an empty one. It must not keep the slice or change it. Shorten blocks
+// until it is done, and asks nothing more once ctx is. It does not change list.
 func Shorten[T any](ctx context.Context, list []T, holds func(ctx context.Context, part []T) bool) []T {
 	for n := max(1, len(list)/2); ; n = max(1, min(n/2, len(list)/2)) {
 		before := len(list)

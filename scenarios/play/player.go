@@ -86,10 +86,9 @@ type Observer interface {
 // DefaultTimeout is how long a reply is waited for where nothing else is said.
 const DefaultTimeout = 10 * time.Second
 
-// Play plays one script; names is the prefix of every queue, job and worker id that it
-// makes, of small letters, digits and dashes, and no other client may use it. Play
-// blocks until the script is over, and ends early when ctx is done. All connections are
-// closed when it returns.
+// Play plays one script; namePrefix begins every queue, job and worker id that it makes, of small letters, digits and
+// dashes, and no other client may use it. Play blocks until the script is over, and ends early when ctx is done. All
+// connections are closed when it returns.
 func (p *Player) Play(ctx context.Context, s *scenarios.Script, namePrefix string) *Run {
 	pl := &play{
 		Player: *p, script: s, scope: scenarios.NewScope(namePrefix), conns: map[string]*conn{},

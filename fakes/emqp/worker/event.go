@@ -14,7 +14,7 @@ const (
 	// Informing: the Number-th conversation begins, from 1. Skip: without an INFORM.
 	Informing Point = iota + 1
 
-	// Sending: the Frames of a Command are sent, unless Mute; other messages may be sent Preamble. Skip: they are not.
+	// Sending: the Frames of a Command are sent behind the messages in Preamble, unless Mute. Skip: they are not.
 	Sending
 
 	// Waiting: the broker counts as disconnected after so much Patience.
@@ -24,7 +24,7 @@ const (
 	Received
 
 	// Working: the job of Message is to be run with these Retries and Timeout, and Replies says whether one is asked for.
-	// Early: a REPLY is sent first. Skip: it is not run.
+	// ReplyFirst: a REPLY is sent first. Skip: it is not run.
 	Working
 
 	// Ran: Information is that of the job, which has HasFailed or not. Skip: no READY follows.

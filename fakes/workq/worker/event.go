@@ -21,7 +21,7 @@ const (
 	// Delivered: a job was received: ID, Name, TTR and its payload in Block. Skip: it is neither run nor reported.
 	Delivered
 
-	// Ran: the job is to be reported by Verb, with Block as its result. Skip: it is not. Again: so many times more.
+	// Ran: the job is to be reported by Verb, with Block as its result. Skip: it is not. Repeats: so many times more.
 	Ran
 )
 

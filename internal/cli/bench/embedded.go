@@ -82,7 +82,7 @@ func (p process) serve(e embedding) error {
 }
 
 // The orders that an embedded server takes on its standard input, a line each. It answers each with a line, which is
-// obeyed or the error.
+// okReply or the error.
 const (
 	stopOrder  = "stop"  // in good order
 	killOrder  = "kill"  // with every connection reset

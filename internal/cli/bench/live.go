@@ -20,7 +20,7 @@ type live struct {
 	duration time.Duration
 
 	mu      sync.Mutex
-	elapsed time.Duration // of until
+	elapsed time.Duration // of duration: the warm-up and the measurement so far
 	parts   []string
 }
 

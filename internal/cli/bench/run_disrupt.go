@@ -37,7 +37,7 @@ type disruptFlags struct {
 	value    string
 	interval time.Duration
 
-	file    string // of a schedule, if what names one
+	file    string // of a schedule, if value names one
 	actions []target.Action
 	control shared.OperatorFlags
 }

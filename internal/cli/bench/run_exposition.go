@@ -80,7 +80,7 @@ const (
 	histogram = "histogram"
 )
 
-// samples is what is being written.
+// promText gathers metrics in the text format of Prometheus.
 type promText struct{ out bytes.Buffer }
 
 // begin begins a metric.

@@ -48,7 +48,7 @@ type expectations struct {
 }
 
 // read reads the file of --expect; nil without one. A file to update need not exist. Its lines must be about the checks
-// to choose from, or about one of those that more names.
+// to choose from, or about one of names.
 func (e *expectFlags) read(picks selection, names ...string) (*expectations, error) {
 	if e.name == "" {
 		return nil, nil

@@ -49,7 +49,7 @@ func explainNames(protocols ...*registry.Entry) (names []string) {
 	return names
 }
 
-// explain explains what has an id. named is the protocol that --protocol names, empty for all.
+// explain explains what has an id. protocolName is the value of --protocol, empty for all.
 func (p process) explain(id, protocolName string) error {
 	protocols, err := expandExtensions(protocolName)
 	if err != nil {

@@ -187,7 +187,7 @@ type generatorOptions struct {
 	noShrink               bool
 }
 
-// explorer returns what sends generated commands to a server; own says that everything may be done to it.
+// explorer returns what sends generated commands to a server; with isPrivate everything may be done to it.
 func (o *generatorOptions) explorer(at shared.Endpoint, isPrivate bool) explore.Explorer {
 	return explore.Explorer{
 		Alphabet: at.Entry.Alphabet(), Password: at.Password, Seed: o.seed, Steps: o.steps, Time: o.time,

@@ -168,7 +168,7 @@ type mortalServer struct {
 // ListenerPID makes it an [explore.Listener].
 func (m mortalServer) ListenerPID() int { return m.pid() }
 
-// HasEnded makes it an [explore.Mortal].
+// HasDied implements [explore.Mortal].
 func (m mortalServer) HasDied() bool {
 	_, _, hasEnded := m.ending()
 	return hasEnded

@@ -62,8 +62,7 @@ func (p process) format(args []string, isDryRun bool) error {
 	return nil
 }
 
-// replace writes a formatted script and prints its name; check only prints the
-// name.
+// replace writes a formatted script and prints its name; with isDryRun it only prints the name.
 func (p process) replace(name string, output []byte, isDryRun bool) error {
 	if name == "-" && !isDryRun {
 		return p.Print(string(output))

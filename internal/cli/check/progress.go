@@ -18,7 +18,7 @@ type progress struct {
 	parallel int // checks at a time; no limit if zero
 
 	mu          sync.Mutex
-	pending     map[string]pendingPlays // by check; nil: nothing is known of their waits
+	pending     map[string]pendingPlays // by check
 	done, total int
 	last        string // the check that ended last
 }

@@ -240,7 +240,7 @@ func breachText(b clientrules.Breach) string {
 	return text.String()
 }
 
-// finishRecord writes the script, and prints what was seen. Short is why the recording is incomplete; nil if it is.
+// finishRecord writes the script and prints the results. err is why the recording is incomplete; nil if it is not.
 func (p process) finishRecord(o *recordOptions, r *record.Recorder, server reports.Target, err error) error {
 	s := r.Summary()
 	if o.output != "" && s.Counts.Connections > 0 {

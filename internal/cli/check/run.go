@@ -232,7 +232,7 @@ func (o *runOptions) choose(
 	return picks, e, err
 }
 
-// load reads the user's scripts, or the suite's if there are none, and returns their protocol, which named gives if it
+// load reads the user's scripts, or the suite's if there are none, and returns their protocol, which name gives if it
 // is not empty. It prints all mistakes in them.
 func (p process) load(args []string, name, extension string) ([]conformance.Check, *registry.Entry, error) {
 	files, err := p.read(args)
@@ -323,8 +323,8 @@ func (o *runOptions) validate() error {
 	return validateFolder(o.folder, o.flags.Changed("save"))
 }
 
-// validatePlays checks how often and of which clauses checks are played, and draws the seed; requirable returns an
-// error for a clause that no run can evaluate.
+// validatePlays checks how often and of which clauses checks are played, and draws the seed; check returns an error
+// for a clause that no run can evaluate.
 func (o *runOptions) validatePlays(check func(clause string) error) error {
 	o.setSeed()
 	return cmp.Or(

@@ -277,7 +277,7 @@ func scriptProtocol(source []byte, fallback *registry.Entry) *registry.Entry {
 	return fallback
 }
 
-// protocolOf returns the protocol of the scripts of a command; otherwise is that of those whose header names none. It
+// protocolOf returns the protocol of the scripts of a command; that of the flags where no header names one. It
 // is an error if they have several, or another one than the flags name.
 func protocolOf(files []scriptFile, name, extension string) (*registry.Entry, error) {
 	fallback, err := shared.EntryWith(name, extension)

@@ -113,7 +113,7 @@ func (p process) shrinkWith(
 	return shared.ReplaceResult("--output", o.output, shared.WriteBytes(source))
 }
 
-// loadScript reads one script that can be played, and returns its protocol, too. Named is the one of the flags, if any.
+// loadScript reads one script that can be played, and returns its protocol, too. name is that of --protocol, if any.
 func (p process) loadScript(file, name string) (
 	script *scenarios.Script, protocol *registry.Entry, err error,
 ) {

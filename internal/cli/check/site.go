@@ -116,7 +116,7 @@ func kindOf(r *reports.Report, entry *registry.Entry) site.Kind {
 	return k
 }
 
-// subjectOf returns the name and the version of what a report is about; given is the value of --subject, if any.
+// subjectOf returns the name and the version of what a report is about; value is that of --subject, if any.
 func subjectOf(r *reports.Report, file, value string) (name, version string, err error) {
 	switch s := r.Target.Subject; {
 	case value != "":

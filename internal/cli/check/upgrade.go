@@ -114,7 +114,7 @@ func (o *upgradeOptions) declareServer(cmd *cobra.Command) {
 	f.Uint64Var(&o.seed, "seed", 0, "seed of the contents of the jobs (default: random)")
 }
 
-// findEntry returns the protocol, which must have what is needed.
+// findEntry returns the protocol of the flags; an error if upgrade does not work with it.
 func (o *upgradeOptions) findEntry() (*registry.Entry, error) {
 	o.targetFlags.Command = "fwpcheck upgrade"
 	entry, err := shared.EntryNamed(o.protocolName())

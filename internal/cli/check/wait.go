@@ -71,8 +71,8 @@ func (p process) wait(ctx context.Context, o *testOptions) error {
 const firstTry = time.Second
 
 // waitForServer tries until the server serves, declines what it was given, or the time is over. It returns the error of
-// the last try that the time did not cut short, and whether the server is locked: it greets, and wants a password that
-// was not given. What is there in the place of a server is told when it is known.
+// the last try that the time did not cut short. It also returns whether the server greets and wants a password that was
+// not given. What is there in the place of a server is told when it is known.
 func (p process) waitForServer(
 	ctx context.Context, at shared.Endpoint, timeout time.Duration,
 ) (needsPassword bool, err error) {

@@ -32,8 +32,8 @@ type clientOptions struct {
 	extension    string
 	protocol     string
 	job          jobtype.Template
-	entry        *registry.Entry // what both name; set by validate
-	startTimeout time.Duration   // the longest that the program under test may take for it
+	entry        *registry.Entry // what protocol and extension name; set by validate
+	startTimeout time.Duration   // the longest that the program under test may take until its HELLO
 	grace        time.Duration   // from SIGTERM to the kill of a platform
 	logFile      string          // of what the program prints
 	log          *target.Log

@@ -26,8 +26,8 @@ type disk interface {
 	Free() error
 }
 
-// NewDisruptor returns a server as disruptions reach it. If the network before it is to be disrupted, through leads to
-// it through a proxy on 127.0.0.1; else it is the server itself.
+// NewDisruptor returns a server as disruptions reach it. With network, front is a server at a proxy on 127.0.0.1
+// that leads to it; else front is the server itself.
 func NewDisruptor(server *target.Server, network bool, seed uint64) (d *Disruptor, front *target.Server, err error) {
 	d = &Disruptor{server: server, stop: func() {}}
 	if !network {

@@ -29,7 +29,7 @@ type Endpoint struct {
 
 	subject   reports.Subject          // what is known of it before it is asked
 	addresses *target.ReachedAddresses // of Server; nil for one that a command starts
-	// IsExtensionDetected says that the extension of Peer is that of what the server says it is, and not of --extension.
+	// IsExtensionDetected is set if the server's INFO gave the extension of Entry, and not --extension.
 	IsExtensionDetected bool
 
 	overridesEnvironment bool // on the embedded server, by --embedded, where the environment names another one
@@ -38,8 +38,8 @@ type Endpoint struct {
 // IsPrivate reports whether the server exists for this process only, so that everything may be done to it.
 func (e Endpoint) IsPrivate() bool { return e.Choice.IsEmbedded || e.Starter != nil }
 
-// Start starts a server of the Starter, with a password or without, and waits until it greets as an
-// FWP server does. The error may be an UnreachableError.
+// Start starts a server of the Starter, with a password or without, and waits until Identify accepts it. The error
+// may be an UnreachableError.
 func (e Endpoint) Start(ctx context.Context, password string, timeout time.Duration) (*target.StartedServer, error) {
 	started, err := e.starter(password, timeout).Start(ctx, password)
 	return started, wrapStartError(err)
@@ -176,7 +176,7 @@ func (e Endpoint) advice(ctx context.Context, timeout time.Duration, err error) 
 // probeTimeout is how long a server has at most to greet or to answer as one of another protocol.
 const probeTimeout = 2 * time.Second
 
-// otherProtocol returns the protocol that a server speaks which is not one of the Peer; nil if none is known.
+// otherProtocol returns another protocol than Entry that a server speaks; nil if none is known.
 func (e Endpoint) otherProtocol(ctx context.Context, s *target.Server, timeout time.Duration) *registry.Entry {
 	for _, other := range registry.All() {
 		if other == e.Entry || (s.Address.TLS && !other.HasPasswords) {

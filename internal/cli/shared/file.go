@@ -126,9 +126,8 @@ func (f *File) Write(b []byte) (n int, err error) {
 	return n, f.err
 }
 
-// Finish closes the file and moves it to its place. If the caller could not make all of its
-// contents, which is the error written, or a Write failed, it leaves the existing file as
-// it was and returns that error.
+// Finish closes the file and moves it to its place. With contentErr, the caller's error, or after a Write that failed,
+// it leaves the existing file and returns the error.
 func (f *File) Finish(contentErr error) error {
 	err := cmp.Or(contentErr, f.err)
 	if err == nil && f.isReplacement {

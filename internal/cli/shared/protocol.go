@@ -12,7 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/target"
 )
 
-// DeclareProtocol adds --protocol to f. The default in its help is the words of usually, and then the Default.
+// DeclareProtocol adds --protocol to f. Its help gives as the default prefix, and behind it the Default.
 func DeclareProtocol(f *pflag.FlagSet, name *string, prefix string) {
 	f.StringVar(name, "protocol", "",
 		"the `PROTOCOL`: "+strings.Join(registry.Names(), " or ")+" (default: "+prefix+registry.Default().Name+")")

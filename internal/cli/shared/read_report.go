@@ -14,9 +14,9 @@ import (
 const maxReport = 64 << 20
 
 // ReadReport returns the JSON of a saved report, which a file has or which is in the page that it has (- for standard
-// input); some is false for a file that is neither. schema is what the key schema of JSON begins with, one of several.
-// Of standard input it returns what it has read in any case. A file that cannot be read is none: what reads other files
-// says why.
+// input); isReport is false for a file that is neither. schema is what the key schema of JSON begins with, one of
+// several. Of standard input it returns what it has read in any case. A file that cannot be read is none: what reads
+// other files says why.
 func (p Process) ReadReport(name string, schema ...string) (data []byte, isReport bool, err error) {
 	const peekLength = 512 // bytes until the key schema, which is the first one
 	in := p.In

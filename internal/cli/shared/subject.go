@@ -63,8 +63,8 @@ var wrappers = []string{"exec", "env", "command", "nohup", "nice", "time"}
 // assignment matches a word that sets a variable.
 var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
-// CommandSubject returns the subject that a command starts, with the files that its words name. shown is the command as
-// the report has it: the passwords of its URLs are left out.
+// CommandSubject returns the subject that a command starts, with the files that its words name. The report has the
+// command without the passwords of its URLs.
 func CommandSubject(command string, words []string) reports.Subject {
 	s := reports.Subject{Command: target.RedactCommand(command)}
 	hasProgram := false
@@ -161,7 +161,7 @@ func (e Endpoint) Introduce(
 	return t
 }
 
-// Software returns the name and the version that a server says of itself; see [registry.Peer].
+// Software returns the name and the version that a server says of itself; see [registry.Entry].
 func (e Endpoint) Software(
 	ctx context.Context, server dialer, password string, timeout time.Duration,
 ) (name, version string, err error) {

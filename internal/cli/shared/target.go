@@ -29,7 +29,7 @@ type TargetFlags struct {
 	// name its target without more ado.
 	IsHarmless              bool
 	ProtocolName, Extension string            // of --protocol and --extension, empty if they are not given
-	Command                 string            // to which the flags belong, as in [Refusal]: "fwpcheck record"
+	Command                 string            // of the flags, as in [registry.Entry.Refusal]: "fwpcheck record"
 	TLS                     target.TLSOptions // how servers that arguments name are reached
 	Subject                 SubjectFlag
 }

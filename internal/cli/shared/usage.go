@@ -169,7 +169,7 @@ func refuseEmpty(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// flagError returns an error of pflag in the words of package plan, with a suggestion.
+// flagError returns an error of pflag with a suggestion; one about a value is in the words of package plan.
 func flagError(cmd *cobra.Command, err error) error {
 	if valueErr, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return invalidValue(valueErr)

@@ -81,8 +81,8 @@ type reply struct {
 	isDone     bool
 }
 
-// law follows the clients and workers of a broker. The document does not say which REQUEST of a queue comes first, to
-// which of its workers it goes, and whether a worker needs a READY for it: a worker of the queue may get any, at any
+// emqpLaw follows the clients and workers of a broker. The document does not say which REQUEST of a queue comes first,
+// to which of its workers it goes, and whether a worker needs a READY for it: a worker of the queue may get any, at any
 // time, and has to get one if it has sent a READY since its last one: whether READYs are counted, or a worker is ready
 // or not, is open. Where a worker goes without a KBAI, what becomes of its queues is open from then on.
 type emqpLaw struct {
@@ -119,7 +119,7 @@ func newLaw(t law.Terms) *emqpLaw {
 	}
 }
 
-// maxMessages is how many messages are remembered that are over.
+// maxMessages is how many messages are remembered that are over, and how many REPLYs.
 const maxMessages = 2000
 
 func (l *emqpLaw) Open(number int, at time.Time) {

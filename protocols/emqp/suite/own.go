@@ -118,7 +118,7 @@ func (l *emqpLaw) judgeRhythm(c *conn, m emqp.Message, at time.Time) *breach {
 
 // isUnique reports whether no other message of the broker has the id of a message, in this play or, of those that the
 // broker makes up, in another one. What it passes on may have the id of its client, and what it sends to several peers
-// is one message. about is the message that it passes on, nil for none.
+// is one message. x is the message that it passes on, nil for none.
 func (l *emqpLaw) isUnique(m emqp.Message, x *message) bool {
 	const limit = 10000
 	isBrokerMessage := slices.Contains([]string{emqp.HEARTBEAT, emqp.ACK, emqp.KBAI, emqp.DISCONNECT}, m.Command)

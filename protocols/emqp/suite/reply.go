@@ -76,7 +76,7 @@ func (l *emqpLaw) judgeReply(number int, c *conn, m emqp.Message) *breach {
 	return nil
 }
 
-// judgeOtherReply judges a REPLY that is none of those that a client may get; mine is one of them, nil if there is
+// judgeOtherReply judges a REPLY that is none of those that a client may get; candidate is one of them, nil if there is
 // none.
 func (l *emqpLaw) judgeOtherReply(number int, c *conn, m emqp.Message, candidate *reply) *breach {
 	isRequested, isPending := l.replyRequests(number)

@@ -28,7 +28,7 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// run plays checks on a broker, in virtual time.
+// runChecks plays checks on a broker, in virtual time.
 func runChecks(t *testing.T, config func() fakeemqp.Config, checks []conformance.Check) (r *reports.Report) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 
 // The types of the frames behind an id.
 
-// maxMessageSize is how many bytes a message has at most, and longest a name or an id.
+// maxMessageSize is how many bytes a message has at most, and maxNameSize a name or an id.
 const maxMessageSize, maxNameSize = 1<<17 + 1, 257
 
 // messages are the buckets of what a peer may say to another one: any text and any bytes, JSON among them.

@@ -26,8 +26,8 @@ const (
 	leavingScheduler // the first of several
 )
 
-// Values returns eMQP as [New] does, with nothing but messages that reach their peers in each way that there is: so
-// each bucket of values soon comes back once.
+// Values returns eMQP as [Alphabet] does, with nothing but messages that reach their peers in each way that there is:
+// so each bucket of values soon comes back once.
 func Values() *explore.Alphabet {
 	s := Alphabet()
 	s.Generate = func(d *explore.Draw, l explore.Law) explore.Generator {

@@ -42,7 +42,7 @@ func (g Greeting) Append(b []byte) []byte {
 	return append(b, g.Filler[:]...)
 }
 
-// ParseGreeting parses the greeting at the start of b. whole is false, without an error, if b is the valid start of a
+// ParseGreeting parses the greeting at the start of b. ok is false, without an error, if b is the valid start of a
 // greeting and too short. The error is a *[SyntaxError].
 func ParseGreeting(b []byte) (g Greeting, ok bool, err error) {
 	b = b[:min(len(b), GreetingSize)]

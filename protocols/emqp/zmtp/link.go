@@ -181,7 +181,7 @@ type liveness struct {
 	interval  time.Duration // between PINGs; 0: none
 	timeout   time.Duration
 	timer     *time.Timer // until the next PING, or the end of the wait for traffic
-	next      time.Time   // when that is: a call of due may be late, and find that the timer was reset meanwhile
+	next      time.Time   // when that is: a call of check may be late, and find that the timer was reset meanwhile
 	isPinged  bool        // a PING was sent, and nothing was received since then
 	ttl       *time.Timer // of the peer's PING
 	isPaused  bool        // we do not read
@@ -216,7 +216,7 @@ func (a *liveness) check() {
 	}
 }
 
-// reset lets due be called later; the mutex is held.
+// reset lets check be called later; the mutex is held.
 func (a *liveness) reset(d time.Duration) {
 	a.next = time.Now().Add(d)
 	a.timer.Reset(d)

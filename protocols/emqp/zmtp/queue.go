@@ -12,7 +12,7 @@ type store struct {
 	mu      sync.Mutex
 	octets  int
 	limit   int
-	total   *atomic.Int64 // of several stores together, which most is for then; nil: of this one alone
+	total   *atomic.Int64 // of several stores together, which limit is for then; nil: of this one alone
 	changed chan struct{} // closed and replaced whenever anything changes
 }
 

@@ -21,8 +21,8 @@ type RouterConfig struct {
 
 	MaxPeers int // the most connections, with those in their handshake; 10,000 if zero. Further ones are closed
 
-	// OnJoin is called when messages can be sent to a peer, OnLeave when that ends, with the reason. Left has an empty
-	// identity if the handshake failed. Both may be nil and must not block. They are called from several goroutines;
+	// OnJoin is called when messages can be sent to a peer, OnLeave when that ends, with the reason. OnLeave has an
+	// empty identity if the handshake failed. Both may be nil and must not block. They are called from several goroutines;
 	// the calls for one peer are in order.
 	OnJoin  func(identity string, peer Peer)
 	OnLeave func(identity string, err error)

@@ -18,9 +18,9 @@ const maxInFlight = 1024
 // reply of each open connection, at most MaxMessage bytes each and MaxKeptBytes together. A connection that has more
 // than that, or more than a hundred thousand JSON values in one reply, is lost. It is not safe for concurrent use.
 //
-// Call JudgesServer before the bytes are passed on to the client, and Client before they are passed on to the server:
-// then the events are in an order that the client's view allows, and a client that waits for a reply is never seen to
-// be early.
+// Call Server before the bytes are passed on to the client, and Client before they are passed on to the server: then
+// the events are in an order that the client's view allows, and a client that waits for a reply is never seen to be
+// early.
 type Builder struct {
 	// KeptBytes counts the bytes that are kept; builders with the same one have MaxKeptBytes together. NewBuilder sets
 	// one.
@@ -106,8 +106,8 @@ type wire struct {
 	isShut       bool          // the server has closed its side
 	worker       string        // the wid of its HELLO
 	inFlight     []string      // the verbs of commands that are not answered
-	// isServerUnread says that the server's bytes are not read any more; unmatched that too many commands wait for their
-	// replies, so that these are not assigned.
+	// isServerUnread says that the server's bytes are not read any more; isUnmatched, that too many commands wait for
+	// their replies, so that these are not assigned.
 	isServerUnread, isUnmatched bool
 }
 

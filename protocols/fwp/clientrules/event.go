@@ -24,7 +24,7 @@ const (
 	ProcessStart                   // a process was started
 	ProcessSignal                  // a process was sent a signal
 	ProcessExit                    // a process has ended
-	Lag                            // the machine was late by Event.Late
+	Lag                            // the machine was late by Event.Lag
 	TimePassage                    // nothing happened but time
 	ByteLoss                       // bytes of a connection were lost: it is not judged any more, nor is its worker
 

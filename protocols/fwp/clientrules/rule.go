@@ -143,7 +143,7 @@ func skip() judgement { return judgement{} }
 // pass returns the judgement about an event in the rule's situation that keeps the rule.
 func pass() judgement { return judgement{isReached: true} }
 
-// passWhere returns kept where the rule's situation is reached, and skip elsewhere.
+// passWhere returns pass where the rule's situation is reached, and skip elsewhere.
 func passWhere(isReached bool) judgement { return judgement{isReached: isReached} }
 
 // fail returns the judgement about a breach: what was wrong, in one sentence without its full stop. The moments show
@@ -152,12 +152,12 @@ func fail(evidence []Moment, format string, args ...any) judgement {
 	return judgement{isReached: true, text: fmt.Sprintf(format, args...), evidence: evidence}
 }
 
-// passIf returns kept if ok, and otherwise a breach that the event itself shows.
+// passIf returns pass if ok, and otherwise a breach that the event itself shows.
 func passIf(ok bool, format string, args ...any) judgement {
 	return failIf(!ok, nil, format, args...)
 }
 
-// failIf returns kept unless the event is a breach, which moments show as well.
+// failIf returns pass unless the event is a breach, which moments show as well.
 func failIf(isBreach bool, evidence []Moment, format string, args ...any) judgement {
 	if !isBreach {
 		return pass()

@@ -354,7 +354,7 @@ func anyValue[K comparable, V any](all map[K]V, matches func(V) bool) bool {
 	return false
 }
 
-// hashPassword is the hash of a password for a salt.
+// passwordHash is the hash of a password for a salt and a number of iterations.
 type passwordHash struct {
 	password, salt string
 	iterations     int

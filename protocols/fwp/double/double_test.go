@@ -66,7 +66,7 @@ func (c *client) read() string {
 	return strings.TrimSpace(line)
 }
 
-// start starts a double and its control.
+// begin starts a double and its control.
 func begin(t *testing.T) (*Double, *httptest.Server) {
 	t.Helper()
 	return beginExtended(t, "")

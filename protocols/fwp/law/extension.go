@@ -21,7 +21,7 @@ import (
 type pendingVerb struct {
 	jobs   []*call        // the jobs of a PUSHB, as PUSHes
 	action string         // of a QUEUE
-	queues map[string]int // that it is about, with what was known of each: see World.paused
+	queues map[string]int // that it is about, with what was known of each: see World.pausedQueues
 	moves  []movement     // of jobs
 	to     model.States
 	clause string // about jobs that it has moved

@@ -72,8 +72,8 @@ func (w *World) phraseQueues(queues []string) []string {
 	return all
 }
 
-// hasRivals reports whether other connections wait for jobs of one of the queues. If both is
-// set, these are not sure of their jobs any more either.
+// hasRivals reports whether other connections wait for jobs of one of the queues. If isMutual is set, these are not
+// sure of their jobs any more either.
 func (w *World) hasRivals(c *Conn, queues []string, isMutual bool) bool {
 	isFound := false
 	for _, other := range w.Conns {

@@ -121,7 +121,7 @@ func kindOf(v any) string {
 	return "true or false"
 }
 
-// judgeLetters judges whether those beyond ASCII were kept at all.
+// judgeLetters judges whether letters beyond ASCII were kept at all.
 func (j *Job) judgeLetters(f map[string]any) *law.Violation {
 	hasLetters := func(f map[string]any) bool {
 		return strings.ContainsFunc(formatJSON(f["jobtype"])+formatJSON(f["args"]), notASCII)

@@ -17,7 +17,7 @@ import (
 // Line is a client line as the specification reads it in any state.
 type Line struct {
 	fwp.Command
-	Form             model.Answer   // Okay: well formed, Refused: malformed, Either: the text leaves it open
+	Form             model.Answer   // Okay: well formed, Refused: malformed, OkayOrRefused: the text is open
 	Clause           string         // that a server breaks if it answers otherwise
 	IsRecommendation bool           // the clause only recommends that
 	Fields           map[string]any // of its JSON argument, nil if it has none

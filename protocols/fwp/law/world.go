@@ -315,7 +315,7 @@ func (w *World) judgeReply(c *Conn, k *call, a model.Answer, r fwp.Reply, now ti
 }
 
 // Close records the end of a connection, and judges it if the server was the one that
-// ended it. now counts.
+// ended it.
 func (w *World) Close(conn int, byServer bool, now time.Time) *law.Violation {
 	c := w.Conns[conn]
 	delete(w.Conns, conn)

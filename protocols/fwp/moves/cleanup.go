@@ -19,7 +19,7 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// The connections that clean up: one that fetches, one for what wild bytes have left, and
+// The connections that clean up: one that fetches, one for what fuzzed bytes have left, and
 // behind them one for each worker that holds jobs.
 const (
 	cleaner     = explore.Cleaner
@@ -34,7 +34,7 @@ type cleaning struct {
 }
 
 // Cleanup returns the steps that acknowledge what workers hold, fetch and acknowledge
-// what is enqueued, and the same for the jobs of wild bytes. A job of another client that
+// what is enqueued, and the same for the jobs of fuzzed bytes. A job of another client that
 // was fetched is given back.
 func (l *fwpLaw) Cleanup(effort explore.Cleaning) iter.Seq[explore.Step] {
 	return func(play func(explore.Step) bool) {
@@ -185,7 +185,7 @@ func (l *fwpLaw) isOwnQueue(queue string) bool {
 		l.Alone && (queue == "default" || slices.Contains(serverQueues, queue))
 }
 
-// isOwnJob reports whether a job is one of the play, or of its wild bytes.
+// isOwnJob reports whether a job is one of the play, or of its fuzzed bytes.
 func (l *fwpLaw) isOwnJob(jid string) bool {
 	return l.world.Jobs[jid] != nil || strings.HasPrefix(jid, l.NamePrefix+"-") ||
 		slices.ContainsFunc(l.fuzzedJobs, func(j fuzzedJob) bool { return j.jid == jid })
@@ -218,7 +218,7 @@ func (l *fwpLaw) remainingJobs(now time.Time) []*fwplaw.Job {
 	return slices.SortedFunc(l.world.QueuedJobs(now), byJID)
 }
 
-// fuzzedJob is a job that wild bytes may have pushed.
+// fuzzedJob is a job that fuzzed bytes may have pushed.
 type fuzzedJob struct{ jid, queue string }
 
 // fetchableName are queues that a FETCH can name.
@@ -248,7 +248,7 @@ func valueOf(fields []member, name string) (value string) {
 	return value
 }
 
-// removeFuzzed removes what wild bytes have left. It is not judged, since the oracle does not know these jobs.
+// removeFuzzed removes what fuzzed bytes have left. It is not judged, since the oracle does not know these jobs.
 func (c cleaning) removeFuzzed() bool {
 	var queues []string
 	for _, j := range c.law.fuzzedJobs {

@@ -89,7 +89,7 @@ func (l *fwpLaw) hasForeignFilter(argument []byte) bool {
 
 // topFields reads the fields of the object that a text begins with, as far as they look
 // like fields: a string that a colon follows, not within braces or brackets. Values that
-// are no strings are empty. closed reports whether the object ends.
+// are no strings are empty. isClosed reports whether the object ends.
 func topFields(text []byte) (fields []member, isClosed bool) {
 	depth, name, isName := 0, "", false
 	for i := 0; i < len(text); i++ {

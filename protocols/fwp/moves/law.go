@@ -24,7 +24,7 @@ type fwpLaw struct {
 	law.Terms
 	world      *fwplaw.World
 	conns      map[int]*conn
-	fuzzedJobs []fuzzedJob // jobs that wild bytes may have pushed
+	fuzzedJobs []fuzzedJob // jobs that fuzzed bytes may have pushed
 
 	reportedLapses map[string]bool // departures in the kind of a reply that were told
 	lastJobs       int             // jobs that a clean-up has pushed to be the last
@@ -49,7 +49,7 @@ func newLaw(t law.Terms) *fwpLaw {
 	return l
 }
 
-// Open records a new connection. The one that removes the jobs of wild bytes is not
+// Open records a new connection. The one that removes the jobs of fuzzed bytes is not
 // judged, since the oracle does not know these jobs.
 func (l *fwpLaw) Open(number int, at time.Time) {
 	l.world.Open(number)

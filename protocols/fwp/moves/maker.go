@@ -173,7 +173,7 @@ func (g *maker) queue() string {
 	return choose(g, g.queues)
 }
 
-// readyJobs returns the jobs of [maker.fetchable], sorted.
+// readyJobs returns the jobs of [maker.fetchableJobs], sorted.
 func (g *maker) readyJobs() []*fwplaw.Job { return slices.SortedFunc(g.fetchableJobs(), byJID) }
 
 // fetchableJobs iterates over the jobs that are certainly enqueued, and for which no FETCH waits.

@@ -67,7 +67,7 @@ func fixedMove(text string) func(*maker, int, *fwplaw.Conn) []explore.Step {
 	return moveOf(func(*maker, *fwplaw.Conn) string { return text })
 }
 
-// push is a PUSH of a job; more is what else stands in it, behind a comma.
+// push is a PUSH of a job; fields is what else stands in it, behind a comma.
 func push(conn int, jid, queue, fields string) explore.Step {
 	return line(conn, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s"%s}`, jid, queue, fields)
 }

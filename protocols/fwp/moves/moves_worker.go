@@ -21,7 +21,7 @@ func (g *maker) companion(c int) int {
 	return 0
 }
 
-// workerFields has several connections of one worker, one of which ends: what the others do goes on.
+// sameWorker has several connections of one worker, one of which ends: what the others do goes on.
 func (g *maker) sameWorker(c int, w *fwplaw.Conn) []explore.Step {
 	number, ok := g.law.worker(w.WID)
 	other := g.companion(c)

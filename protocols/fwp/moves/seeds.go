@@ -37,7 +37,7 @@ const (
 	seedFail  = `FAIL {"jid":"$jid1","errtype":"Example","message":"on purpose","backtrace":[]}`
 )
 
-// seedPush pushes the job of most seeds; more is as in push.
+// seedPush pushes the job of most seeds; fields is as in push.
 func seedPush(fields string) explore.Step { return push(2, "$jid1", "$queue1", fields) }
 
 func newTrace(steps ...explore.Step) explore.Trace { return explore.Trace{Steps: steps} }

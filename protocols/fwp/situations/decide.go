@@ -72,9 +72,9 @@ func (t *trial) evidence() conformance.Evidence {
 	return e
 }
 
-// ruleDecisions returns what the rules decide: of the clauses that the situation is about whether they held, and of
-// all what was broken. Sure has the clauses of breaches that no lag of this machine can
-// explain: all others are findings only if another play shows them again.
+// ruleDecisions returns what the rules decide: of the clauses that the situation is about whether they held, and of all
+// what was broken. isCertain has the clauses of breaches that no lag of this machine can explain: all others are
+// findings only if another play shows them again.
 func (t *trial) ruleDecisions(results []clientrules.Result) (all []conformance.Decision, isCertain map[string]bool) {
 	clauses, isCertain := t.situation.clauseIDs(t.harness.protocol().Prefix), map[string]bool{}
 	maps.Copy(isCertain, t.isCertain)

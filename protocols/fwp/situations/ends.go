@@ -36,9 +36,9 @@ type endOrder struct {
 	descendants []int         // the processes that ran when it came: a shell may end at once at a signal
 }
 
-// processTree is a [Process] that knows the ids of the processes below it: Below returns those that run now, COMMAND
-// itself first, and Leftovers those that still ran when COMMAND had ended by itself, which were killed. Left may be
-// called when it is over.
+// processTree is a [Process] that knows the ids of the processes below it: Descendants returns those that run now,
+// COMMAND itself first, and Leftovers those that still ran when COMMAND had ended by itself, which were killed.
+// Leftovers may be called when it is over.
 type processTree interface {
 	Descendants() []int
 	Leftovers() []int

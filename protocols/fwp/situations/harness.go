@@ -47,7 +47,7 @@ type Harness struct {
 	Extension string
 	// IsProducer says that the program is a producer.
 	IsProducer bool
-	// OtherProtocol is that of the workers of another protocol; nil: FWP.
+	// OtherProtocol is that of the program; nil: FWP.
 	OtherProtocol *OtherProtocol
 
 	setUpOnce   sync.Once

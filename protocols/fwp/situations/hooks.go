@@ -33,10 +33,10 @@ func hookOf(text string) func(*fakes.Event) {
 	return rule.Hooks(all...)
 }
 
-// holdBeat returns a hook that answers a BEAT by tell when n events have come that match. The BEAT waits for its reply
-// meanwhile, for longer than a FETCH waits and the pause behind it may be; then one event is enough. Where none came
-// the reply is OK, and the next BEAT waits. With n = 0 the first BEAT waits for one event that comes meanwhile, and the
-// second BEAT is answered by tell without one: a worker with one connection cannot fetch while its BEAT waits.
+// holdBeat returns a hook that has answer reply to a BEAT when n events have come that match. The BEAT waits for its
+// reply meanwhile, for longer than a FETCH waits and the pause behind it may be; then one event is enough. Where none
+// came the reply is OK, and the next BEAT waits. With n = 0 the first BEAT waits for one event that comes meanwhile,
+// and the second BEAT gets answer's reply without one: a worker with one connection cannot fetch while its BEAT waits.
 func holdBeat(n int, matches func(*fakes.Event) bool, answer func(*fakes.Event)) func(*fakes.Event) {
 	const limit = 4 * time.Second
 	var isAnswered atomic.Bool
@@ -171,7 +171,7 @@ on checked BEAT if wid and reason != "unknown worker": accept
 on checked ACK FAIL if jid and reason != "unknown job" and reason != state: accept
 `
 
-// mend is a hook that does so with what is wrong with a line.
+// mend is a hook that accepts lines that end with LF alone, and has lines read as [clientrules.Mend] returns them.
 func mend(e *fakes.Event) {
 	if e.Point != fakes.LineRead {
 		return

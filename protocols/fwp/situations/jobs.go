@@ -188,8 +188,8 @@ func (t *trial) judgeReports(missing []string, expected, reason string) {
 	t.setDeliveryEvidence(missing)
 }
 
-// awaitReportsWhileFetching is reported for as long as the worker fetches: one that asks one queue after the other, or
-// reports late, is slow. It also returns whether the worker was fetching still when the time was over.
+// awaitReportsWhileFetching is awaitReports for as long as the worker fetches: one that asks one queue after the other,
+// or reports late, is slow. It also returns whether the worker was fetching still when the time was over.
 func (t *trial) awaitReportsWhileFetching(p *program, jids []string) (missing []string, fetches bool) {
 	const step, maxWait = 10 * time.Second, 90 * time.Second
 	missing = t.awaitReports(p, quickPatience, jids...)

@@ -238,8 +238,8 @@ func quietSituations() []situation {
 	}
 }
 
-// spaced and spacedSimpleState are rules by which the JSON of a state has white space, in a bulk string and in a simple
-// one.
+// spacedState and spacedSimpleState are rules by which the JSON of a state has white space, in a bulk string and in a
+// simple one.
 const (
 	spacedState = `
 on ran BEAT if state = quiet: reply '${"state": "quiet"}'

@@ -33,7 +33,7 @@ type memory struct {
 	servers      fakes.Memory
 	lines        atomic.Int64 // beginnings of lines and replies
 	events       atomic.Int64
-	endlessBytes atomic.Int64 // bytes of lines that are not over, behind the first clientrules.MaxKept of each
+	endlessBytes atomic.Int64 // bytes of lines that are not over, behind the first clientrules.MaxMessage of each
 }
 
 // maxOpenConns is how many connections of a program are served at a time; others are closed.

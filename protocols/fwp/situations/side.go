@@ -15,8 +15,7 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/play"
 )
 
-// OtherProtocol is that of the workers of another protocol than FWP: its situations, whose servers and rules are its
-// own.
+// OtherProtocol has the situations for the workers of a protocol that is not FWP, its servers and its rules.
 type OtherProtocol struct {
 	Protocol *conformance.Suite
 	// Variable is that of the environment in which workers find the URL of the server.
@@ -31,7 +30,7 @@ type OtherProtocol struct {
 	Identify func(*Play) (Observation, error)
 }
 
-// Situation is a row of the tables of a OtherProtocol: see the fields of the same names in FWP's.
+// Situation is a row of the tables of an OtherProtocol: see the fields of the same names in FWP's.
 type Situation struct {
 	ID, Title, Clauses string
 	Wait               int // seconds that a play takes at least
@@ -43,8 +42,8 @@ func Row(id, title, clauses string, wait int, play func(*Play)) Situation {
 	return Situation{ID: id, Title: title, Clauses: clauses, Wait: wait, Play: play}
 }
 
-// Play is one play of a situation of a [OtherProtocol]. Its methods may be called by many goroutines at once, but for
-// Start, GiveUp and WorksElsewhere.
+// Play is one play of a situation of an [OtherProtocol]. Its methods may be called by many goroutines at once, but for
+// Start, GiveUp and GiveUpWithoutWork.
 type Play struct {
 	*trial
 

@@ -55,7 +55,8 @@ func producerSituations() []situation {
 		outageSituations(producerMoments(), "WU-19 WRK-06", "WRK-06", playProducerOutage))
 }
 
-// always are the clauses that every connection is about, and producerClauses those of every run of a producer.
+// connectionClauses are the clauses that every connection is about, and producerClauses those of every run of a
+// producer.
 const (
 	connectionClauses = "FRAME-01 FRAME-02 FRAME-04 FRAME-07 FRAME-09 HELLO-01 HELLO-02 HELLO-09 HI-07 STATE-02"
 	producerClauses   = "FRAME-01 FRAME-02 FRAME-04 FRAME-07 FRAME-09 HELLO-01 HELLO-02 HI-07 STATE-02 STATE-15 " +

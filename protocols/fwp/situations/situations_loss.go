@@ -107,8 +107,8 @@ func (r recovery) String() string {
 	return "loss of its connections"
 }
 
-// comeback is how long a worker may take until it works again after a loss. The specification has no bound. One that
-// tries once a minute to connect takes a little longer: trying is how much.
+// recoveryPatience is how long a worker may take until it works again after a loss. The specification has no bound. One
+// that tries once a minute to connect takes a little longer: retrySlack is how much.
 const (
 	recoveryPatience = 60 * time.Second
 	retrySlack       = 15 * time.Second

@@ -38,14 +38,14 @@ type trial struct {
 	decisions []conformance.Decision
 	isCertain map[string]bool // clauses that no lag of this machine explains to be broken
 	isAwaited map[string]bool // clauses that are broken by what did not come in a long wait
-	// what a lag has to explain of broken clauses, where that is more than the time to act
+	// times since the start of the recording
 	brokenAt         map[string]time.Duration // when rules have found clauses broken
 	stopReason       string                   // why the situation did not come about; empty if it did
 	isTransient      bool                     // the reason may be that this machine was busy
-	stopCode         reports.ReasonCode       // of stop; it may be empty
+	stopCode         reports.ReasonCode       // of stopReason; it may be empty
 	isOrdinary       bool                     // it only finds out whether the program starts
 	lackReason       string                   // what is not there that the situation needs; empty if nothing is
-	lackCode         reports.ReasonCode       // of lacks
+	lackCode         reports.ReasonCode       // of lackReason
 	unjudgedBreaches []string                 // breaches that are none, since the process was to end at once
 	handshakes       atomic.Int64             // that clients have begun
 	// the file of the names of servers that programs see; empty: that of this machine
@@ -111,7 +111,7 @@ func (t *trial) lag(from time.Time) time.Duration {
 	return t.meter.Lag(from)
 }
 
-// play plays the situation. A panic of stopped ends it early.
+// play plays the situation. A stopPanic ends it early.
 func (t *trial) play() {
 	defer func() {
 		if p := recover(); p != nil {

@@ -119,7 +119,7 @@ func escapedLen(text string) (n int) {
 
 func array(values []string) string { return "[" + strings.Join(values, ",") + "]" }
 
-// intArrays returns JSON arrays of integers, of each length up to most at which programs differ.
+// intArrays returns JSON arrays of integers, of each length up to limit at which programs differ.
 func intArrays(limit int) (arrays []string) {
 	for _, n := range values.Sizes(limit) {
 		elements := make([]string, n)

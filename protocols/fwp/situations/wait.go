@@ -20,7 +20,7 @@ func (t *trial) waitUntil(patience time.Duration, condition func() bool) bool {
 	})
 }
 
-// wait is until with a function that returns how much longer to wait when the patience is over.
+// wait is waitUntil with a function that returns how much longer to wait when the patience is over.
 func (t *trial) wait(patience time.Duration, condition func() bool, remaining func() time.Duration) bool {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
@@ -55,7 +55,7 @@ func throttle(events int) {
 	}
 }
 
-// waitUntilEnd waits like until, but no longer than a process lives. It reports whether the condition came about.
+// waitUntilEnd is waitUntil, but no longer than a process lives. It reports whether the condition came about.
 func (t *trial) waitUntilEnd(p *program, patience time.Duration, condition func() bool) bool {
 	t.waitUntil(patience, func() bool { return condition() || t.hasExited(p) })
 	return condition()

@@ -38,7 +38,7 @@ func greeting(text string) peer {
 	}
 }
 
-// answering a line makes a peer that waits for one.
+// answer makes a peer that waits for a line, and sends text.
 func answer(text string) peer {
 	return func(c net.Conn) {
 		_, _ = bufio.NewReader(c).ReadString('\n')

@@ -194,7 +194,7 @@ func (r *run) measure(ctx context.Context, stop func()) ending {
 	return end
 }
 
-// ending is what ends a phase before its event; happened if that came.
+// ending is what ends a phase before its event; endEvent if that came.
 type ending string
 
 const (
@@ -202,7 +202,7 @@ const (
 	endTimeout   ending = "the time is up"
 	endExit      ending = "the worker ended by itself"
 	endInterrupt ending = "interrupted"
-	endStall     ending = "no job was fetched or reported for 10s" // silent
+	endStall     ending = "no job was fetched or reported for 10s" // maxSilence
 )
 
 // await waits for an event, or for so long if limit is not 0, and ends each second. Where jobs are there, it does not

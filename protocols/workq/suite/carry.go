@@ -91,7 +91,7 @@ func (c possibleState) isDeletedSince(at time.Time) bool {
 	return c.state == deleted && !c.to.Before(at)
 }
 
-// applyAdd is carry for a command that adds a job. A second one adds nothing, and may be answered in any way.
+// applyAdd is apply for a command that adds a job. A second one adds nothing, and may be answered in any way.
 // (WQ-AMB-02) One that a client has deleted is not there any more, and the command is no second one. Whether the id of
 // a job that is gone because of its time may come again is open: what it adds then is a new job.
 func (j *job) applyAdd(k *call, c possibleState, done transition) []possibleState {
@@ -130,7 +130,7 @@ func (k *call) mayExceedLimit() bool {
 	return k.MaxFails > attempts || len(k.Name()) > name || k.Wait > wait
 }
 
-// applyEnd is carry for complete and fail. A worker may report after its time to run. What a report does to a job
+// applyEnd is apply for complete and fail. A worker may report after its time to run. What a report does to a job
 // that no worker has is open. (lease, Special Considerations)
 func (j *job) applyEnd(k *call, c possibleState, done transition) []possibleState {
 	result := append([]byte{}, k.Block...)
@@ -171,7 +171,7 @@ func (c possibleState) secondReport(result []byte, done transition) (all []possi
 	return all
 }
 
-// applyDelete is carry for delete. What becomes of a job that its client waits for is open.
+// applyDelete is apply for delete. What becomes of a job that its client waits for is open.
 func (j *job) applyDelete(done transition) []possibleState {
 	if j.Verb == workq.Run {
 		return []possibleState{done(unknown, anyKind)}
@@ -179,7 +179,7 @@ func (j *job) applyDelete(done transition) []possibleState {
 	return []possibleState{done(deleted, success)}
 }
 
-// applyResult is carry for result, which waits until the job has ended. Whether the job of a run stays behind it is
+// applyResult is apply for result, which waits until the job has ended. Whether the job of a run stays behind it is
 // open.
 func (j *job) applyResult(k *call, c possibleState, now time.Time, done transition) []possibleState {
 	switch {

@@ -28,7 +28,7 @@ var habits = map[string]func(choice) string{
 	"one with the most jobs": func(t choice) string { return t.fullestName },
 }
 
-// choice returns the turn of a lease. It is asked for before the law follows the reply.
+// choice returns what a server may go by at a lease. It is asked for before the law follows the reply.
 func (l *workqLaw) choice(k *call) choice {
 	t, jobs, maximum := choice{names: k.Names}, map[string]int{}, 0
 	for _, id := range l.order {

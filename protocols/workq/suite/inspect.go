@@ -204,7 +204,7 @@ const lingerFactor, probeCount = 2, 20
 // bounds are those of a count.
 type bounds struct{ low, high int }
 
-// newBounds returns bounds; limited says that most counts.
+// newBounds returns bounds; isLimited says that high counts.
 func newBounds(low, high int, isLimited bool) bounds {
 	if !isLimited {
 		high = math.MaxInt

@@ -33,7 +33,7 @@ type possibleState struct {
 	isExpired       bool      // its last lease ended with its time to run
 	from, to        time.Time // between which it came into its state
 	callCount       int       // commands that had been sent by then
-	bornLatest      time.Time // its time to live began between born and this; born is that of the job
+	bornLatest      time.Time // its time to live began between bornEarliest and this
 	bornEarliest    time.Time
 	isTimed         bool        // a span of time is the reason that it is in no other state
 	isEvicted       bool        // its time to live was over before it had ended
@@ -175,7 +175,7 @@ func (j *job) latestEnd(c possibleState) time.Time {
 }
 
 // follow widens the configurations by all that may have happened by now: what time does, and the commands under way in
-// any order. calls is how many commands were sent so far. It returns false if the configurations are too many.
+// any order. callCount is how many commands were sent so far. It returns false if the configurations are too many.
 func (j *job) follow(pendingCalls []*call, callCount int, now time.Time) bool {
 	const limit = 400
 	add := func(from, next possibleState) {

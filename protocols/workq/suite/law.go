@@ -51,9 +51,9 @@ type conn struct {
 	calls   []*call // that are not answered
 	partial []byte  // of a command that is not complete
 
-	// commands that were sent in one piece with the first of asked: each begins when that one has ended
+	// commands that were sent in one piece with the first of calls: each begins when that one has ended
 	pipeline   [][]byte
-	splitCount int  // commands of asked that Split has returned, and that are still to be given to Sent
+	splitCount int  // commands of calls that Split has returned, and that are still to be given to Sent
 	isLost     bool // where the next command begins is not known
 
 	mayBeClosed bool // by the server

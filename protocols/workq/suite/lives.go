@@ -8,8 +8,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 )
 
-// Lives returns Workq as [New] does, with jobs whose times to run and to live end, and that are due, while the clients
-// watch. Jobs are added first, all of them wait together, and at the end each is looked at.
+// Lives returns Workq as [Alphabet] does, with jobs whose times to run and to live end, and that are due, while the
+// clients watch. Jobs are added first, all of them wait together, and at the end each is looked at.
 func Lives() *explore.Alphabet { return lives(1, livesEnd) }
 
 // LongLives returns the same with times of which a half or the double differs by more than a server may be late.

@@ -32,7 +32,7 @@ type maker struct {
 	errands       []errand        // that are put off
 	wayCount      int             // that were begun
 	pace          int             // by which the times of ways are multiplied
-	wayJobs       int             // jobs of born
+	wayJobs       int             // jobs that ways have added
 }
 
 // move is a row of the table of moves: what is sent on a connection, and whether that may be.

@@ -18,7 +18,7 @@ var situations = map[string]func(m *maker, conn, other int) []explore.Step{
 	"commands in one piece": (*maker).sendTogether,
 }
 
-// Values returns Workq as [New] does, without the lives of jobs.
+// Values returns Workq as [Alphabet] does, without the lives of jobs.
 func Values() *explore.Alphabet {
 	s := Alphabet()
 	s.Generate = func(d *explore.Draw, l explore.Law) explore.Generator { return newMaker(d, l).values() }

@@ -22,7 +22,7 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// run plays checks on a server with a hook, in virtual time.
+// runChecks plays checks on a server with a hook, in virtual time.
 func runChecks(
 	t *testing.T, hook func(*fakeworkq.Event), checks []conformance.Check, change ...func(*run.Runner),
 ) *reports.Report {

@@ -8,8 +8,9 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 )
 
-// Turns returns Workq as [New] does, with nothing but leases of three names that all have a job. Each is a command of
-// three: the job is deleted, and another one of its name added. Some hundred leases show a habit, whatever the seed is.
+// Turns returns Workq as [Alphabet] does, with nothing but leases of three names that all have a job. Each is a command
+// of three: the job is deleted, and another one of its name added. Some hundred leases show a habit, whatever the seed
+// is.
 func Turns() *explore.Alphabet {
 	s := Alphabet()
 	s.Generate = func(d *explore.Draw, l explore.Law) explore.Generator { return newMaker(d, l).turns() }

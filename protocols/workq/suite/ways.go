@@ -208,13 +208,13 @@ func (m *maker) readyCommand(r readiness) (verb string, ttr int) {
 	return workq.Add, longTime
 }
 
-// leaseInTurn is ordered of jobs that come to be ready in a way that is dealt.
+// leaseInTurn is leaseByPriority of jobs that come to be ready in a way that is dealt.
 func (m *maker) leaseInTurn(conn, _ int) []explore.Step {
 	return m.leaseByPriority(conn, readiness(m.Deal("ready", 4)))
 }
 
-// priorities are those of the jobs of [maker.ordered]: neighbours at the borders, and where a float of 32 bits has
-// none.
+// priorities are those of the jobs of [maker.leaseByPriority]: neighbours at the borders, and where a float of 32 bits
+// has none.
 var priorities = []int{
 	-2, -1, 0, 1, 2, workq.MinPriority, workq.MinPriority + 1, workq.MaxPriority, workq.MaxPriority - 1, 1<<24 + 1,
 	1 << 24,
