@@ -172,12 +172,12 @@ func rationing(threads int, untilHello bool) func(*fakes.Event) {
 			case <-e.Conn.Done:
 				return
 			}
-			free := sync.OnceFunc(func() { <-slots() })
+			free, done := sync.OnceFunc(func() { <-slots() }), e.Conn.Done // the event is used again
 			mu.Lock()
 			holders[e.Conn] = free
 			mu.Unlock()
 			go func() {
-				<-e.Conn.Done
+				<-done
 				free()
 			}()
 		case untilHello && e.Point == fakes.Parsed && e.Command.Verb == "HELLO":
