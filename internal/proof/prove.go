@@ -129,7 +129,7 @@ func changeOf(units, all []unit, catalogues []catalogue) (c change) {
 // rewritten returns the new rows of a catalogue. Where they are a quarter of it, and not a few, a word was replaced in
 // what they call, and none of them is new.
 func rewritten[T any](b *changePart, kind string, rows []T, count int) []T {
-	if few := 20; len(rows) < few || len(rows)*4 < count {
+	if minimum := 8; len(rows) < minimum || len(rows)*4 < count {
 		return rows
 	}
 	b.notes = append(b.notes, fmt.Sprintf("%s: NOT PLAYED, as %d of %d %s have another text: a word was replaced, and "+
