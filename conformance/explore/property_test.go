@@ -107,7 +107,7 @@ type endedTarget struct{ play.Target }
 
 func (endedTarget) HasDied() bool { return true }
 
-// An exploration that ends while nobody is let in does not pass.
+// An exploration that ends while the server accepts no connection does not pass.
 func TestAnUnservedEndIsNoPass(t *testing.T) {
 	t.Parallel()
 	r := &Result{Coverage: &Coverage{Answers: 99}, IsRefusing: true}

@@ -142,7 +142,7 @@ func TestAServerThatStandsStillIsKilled(t *testing.T) {
 	}
 }
 
-// A server that accepts nobody when all is over is not well, though every check has passed.
+// A server that accepts no connection at the end of a run is a crash, though every check has passed.
 func TestAServerIsAskedWhenAllIsOver(t *testing.T) {
 	t.Parallel()
 	for _, standsStill := range []bool{false, true} {

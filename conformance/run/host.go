@@ -233,7 +233,7 @@ func (s *runState) lookAtRefusal(ctx context.Context, h *host, t *task) {
 	}
 }
 
-// askLast asks each host when all plays are over: one that accepts nobody then is not well, whatever passed there.
+// askLast asks each host at the end of a run: one that accepts no connection then is a crash, whatever passed there.
 func (s *runState) askLast(ctx context.Context, h *host) {
 	if h.lostReason != "" || h.isDown || ctx.Err() != nil {
 		return

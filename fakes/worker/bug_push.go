@@ -31,7 +31,7 @@ var producerBugs = []Bug{
 	bug("unit-jid-number", actAt(Pushing, field("jid", 17))),
 	bug("unit-reserve-text", actAt(Pushing, changeUnit("reserve_for", func(v any) any { return fmt.Sprint(v) }))),
 	bug("unit-without-jobtype", actAt(Pushing, field("jobtype", nil))),
-	// These are callers that are told what is not so, and what a producer does not do. (PUSH; Server Protocol Sender and
+	// A caller gets a wrong result of its PUSH; a producer sends what only workers send. (PUSH; Server Protocol Sender and
 	// Client Protocol Receiver; Client Lifecycle)
 	setting("beats", func(c *Config) { c.SendsBeats = true }),
 	bug("error-ignored", tellPushed(isError)),

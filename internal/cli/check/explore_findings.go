@@ -50,7 +50,7 @@ func (k *findingStore) saveRun(f explore.Finding) {
 		fileNote("the run", k.runs[f.Number]))
 }
 
-// outputSource is a server that was started, of which it is known what it prints and how it ends.
+// outputSource is a started server whose output and end are known.
 type outputSource interface {
 	Ended() (words string, output []string, hasEnded bool)
 	Output(from, to time.Time) []string
